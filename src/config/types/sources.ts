@@ -157,7 +157,7 @@ export interface PythonSourceConfig extends SourceSettings {
 export interface FilesSourceConfig extends SourceSettings {
   /** *.yaml, *.json with tools:, *.ndjson one spec a line; files or folders, watched. */
   readonly files: string | readonly string[];
-  /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
+  /** Whether its commands run in a sandbox. With preferred, commands that declare one run without it if none is available. */
   readonly sandbox?: 'required' | 'preferred' | 'none';
 }
 
@@ -167,7 +167,7 @@ export interface PackagesSourceConfig extends SourceSettings {
   readonly packages: boolean | readonly string[];
   /** Timeout of the first start in milliseconds; default 60000. A child process gets more time while it shows progress, up to 10 minutes. */
   readonly initTimeoutMs?: number;
-  /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
+  /** Whether its commands run in a sandbox. With preferred, commands that declare one run without it if none is available. */
   readonly sandbox?: 'required' | 'preferred' | 'none';
 }
 
@@ -177,7 +177,7 @@ export interface ModulesSourceConfig extends SourceSettings {
   readonly modules: string | readonly string[];
   /** Timeout of the first start in milliseconds; default 60000. A child process gets more time while it shows progress, up to 10 minutes. */
   readonly initTimeoutMs?: number;
-  /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
+  /** Whether its commands run in a sandbox. With preferred, commands that declare one run without it if none is available. */
   readonly sandbox?: 'required' | 'preferred' | 'none';
 }
 
@@ -193,7 +193,7 @@ export interface HttpSourceConfig extends SourceSettings {
   readonly initTimeoutMs?: number;
   /** Interval in milliseconds at which the list of tools is read again. */
   readonly refreshMs?: number;
-  /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
+  /** Whether its commands run in a sandbox. With preferred, commands that declare one run without it if none is available. */
   readonly sandbox?: 'required' | 'preferred' | 'none';
 }
 
@@ -205,7 +205,7 @@ export interface DatabaseSourceConfig extends SourceSettings {
   readonly secrets?: SecretText | readonly SecretText[];
   /** Interval in milliseconds at which the list of tools is read again. */
   readonly refreshMs?: number;
-  /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
+  /** Whether its commands run in a sandbox. With preferred, commands that declare one run without it if none is available. */
   readonly sandbox?: 'required' | 'preferred' | 'none';
 }
 
@@ -217,7 +217,7 @@ export interface CustomSourceConfig extends SourceSettings {
   readonly options?: Readonly<Record<string, unknown>>;
   /** Timeout of the first start in milliseconds; default 60000. A child process gets more time while it shows progress, up to 10 minutes. */
   readonly initTimeoutMs?: number;
-  /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
+  /** Whether its commands run in a sandbox. With preferred, commands that declare one run without it if none is available. */
   readonly sandbox?: 'required' | 'preferred' | 'none';
 }
 

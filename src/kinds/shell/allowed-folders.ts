@@ -4,37 +4,37 @@ import type { HiddenPaths } from '../../config/records.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { createPlaces, isInside, type Places, tracePath } from './trace-path.ts';
 
-/** The folders that a command may use, as they really are. */
+/** The folders that a command may use, with links resolved. */
 export interface AllowedFolders {
-  /** Sorted: a folder stands before those in it. */
+  /** Sorted: a folder comes before those inside it. */
   readonly roots: readonly Root[];
-  /** What the crib keeps for itself, and what no command may change; wherever that is mounted. */
+  /** The crib's private paths and its protected paths, under every mount point. */
   readonly hidden: HiddenPaths;
-  /** The links by which the crib finds those. */
+  /** Links on the way to those paths. */
   readonly links: readonly string[];
-  /** What the crib keeps for itself. */
+  /** Private paths of the crib: no command may see them. */
   readonly kept: Places;
-  /** What decides what the crib runs. */
+  /** Protected paths, which control what the crib runs: no command may change them. */
   readonly fixed: Places;
 }
 
-/** A folder that may be read, and perhaps written. */
+/** A folder that a command may read, and possibly write. */
 export interface Root {
   readonly path: string;
   readonly isWritable: boolean;
 }
 
-/** A path that a program may be given. */
+/** A path that may be passed to a program. */
 export interface AllowedPath {
-  /** Absolute, its folder without links, its last name as it was given. */
+  /** Absolute; links in its folders are resolved, its last name is as given. */
   readonly named: string;
-  /** What it leads to, which differs where the last name is a link. */
+  /** The resolved path; it differs if the last name is a link. */
   readonly target: string;
 }
 
 /**
- * The roots that are there, without links; throws for one that is not. Nothing here waits for others:
- * starting a program waits for its folder in any case, and the less time lies between check and use the better.
+ * Resolves the roots; throws for a missing one. All work is synchronous: starting a program waits for its folder in
+ * any case, and the time between check and use should be short.
  */
 export function findFolders(roots: readonly Root[], hidden: HiddenPaths): AllowedFolders {
   const found = roots.map((root) => ({ ...root, path: findRoot(root.path) }));
@@ -44,11 +44,10 @@ export function findFolders(roots: readonly Root[], hidden: HiddenPaths): Allowe
   const readOnly = findPaths(hidden.readOnly, places);
   const kept = createPlaces([...folders.paths, ...files.paths]);
   const fixed = createPlaces(readOnly.paths);
-  if (places.some(kept.covers))
-    throw new ToolcribError('outside_folder', 'a folder that it names is one that the crib keeps for itself');
-  // What lies in something that no command may change cannot be written, whatever names it.
+  if (places.some(kept.covers)) throw new ToolcribError('outside_folder', 'one of its folders is private to the crib');
+  // A root inside a protected path is never writable.
   const real = found.map((root) => ({ ...root, isWritable: root.isWritable && !fixed.covers(root.path) }));
-  // A writable root stays so, also if it is named twice.
+  // A root that is named twice is writable if one of the two is.
   const byPath = new Map(
     real.toSorted((a, b) => Number(a.isWritable) - Number(b.isWritable)).map((root) => [root.path, root]),
   );
@@ -71,7 +70,7 @@ function findPaths(paths: readonly string[], roots: readonly string[]): FoundPat
     try {
       return tracePath(path, '/');
     } catch {
-      return { real: path, links: [] }; // one that cannot be looked at is known by the name it has
+      return { real: path, links: [] }; // a path that cannot be inspected keeps its name
     }
   });
   const real = traced.map((path) => path.real);
@@ -82,23 +81,23 @@ function findRoot(path: string): string {
   try {
     return realpathSync.native(path);
   } catch (cause) {
-    throw new ToolcribError('missing_folder', `the folder ${path} is not there`, { cause });
+    throw new ToolcribError('missing_folder', `the folder ${path} does not exist`, { cause });
   }
 }
 
-/** True if a path without links lies in an allowed folder, and in nothing hidden. */
+/** True if a resolved path lies in an allowed folder and not in a private path. */
 function isAllowed(path: string, { roots, kept }: AllowedFolders): boolean {
   return roots.some((root) => isInside(path, root.path)) && !kept.covers(path);
 }
 
-/** True if a path without links lies in a folder that may be written. */
+/** True if a resolved path lies in a writable folder. */
 export function isInWritableRoot(path: string, { roots }: Pick<AllowedFolders, 'roots'>): boolean {
   return roots.findLast((root) => isInside(path, root.path))?.isWritable === true;
 }
 
 /**
- * The path that a program may be given: its last name stays as it was given, so that a link which is named is what is
- * removed. Where the last name is a link, what it leads to is allowed as well. Undefined for a path that is not allowed.
+ * Checks a path for a program. Its last name stays as given, so that removing a named link removes the link itself. If
+ * the last name is a link, its target must be allowed, too. Returns undefined for a path that is not allowed.
  */
 export function allowPath(path: string, cwd: string, folders: AllowedFolders): AllowedPath | undefined {
   const absolute = resolve(cwd, path);
@@ -108,26 +107,26 @@ export function allowPath(path: string, cwd: string, folders: AllowedFolders): A
     const named = parent === absolute ? target : join(tracePath(parent, cwd).real, basename(absolute));
     return isAllowed(target, folders) && isAllowed(named, folders) ? { named, target } : undefined;
   } catch {
-    return undefined; // a circle of links, a name that is too long, a folder that is not for us
+    return undefined; // a cycle of links, a name that is too long, or a folder without access
   }
 }
 
-/** A part of a file system, and the folder or file where it is seen. */
+/** A mounted part of a file system, and its mount point. */
 interface Mount {
   readonly device: string;
-  /** The part, as a path inside the file system. */
+  /** The mounted part, as a path inside the file system. */
   readonly part: string;
   readonly at: string;
 }
 
-/** Every other path under which something of these is mounted as well, in one of the folders. */
+/** Other paths inside the folders at which parts of these paths are mounted as well. */
 function otherMounts(paths: readonly string[], folders: readonly string[]): readonly string[] {
   const mounts = readMounts();
   const inReach = mounts.filter(({ at }) => folders.some((folder) => isInside(at, folder)));
   if (inReach.length === 0) return [];
   return paths.flatMap((path) => {
     const around = mounts.filter(({ at }) => isInside(path, at));
-    const home = around.toSorted((a, b) => a.at.length - b.at.length).at(-1); // of two at one place the later one is seen
+    const home = around.toSorted((a, b) => a.at.length - b.at.length).at(-1); // of two mounts at one place, the later one is visible
     if (home === undefined) return [];
     const inside = join(home.part, relative(home.at, path));
     const others = inReach.filter(({ device, at }) => device === home.device && at !== home.at);
@@ -149,7 +148,7 @@ function readMounts(): readonly Mount[] {
   });
 }
 
-/** Spaces and the like are written as octal numbers. */
+/** Decodes octal escapes such as those of spaces. */
 function withoutEscapes(text: string): string {
   return text.replaceAll(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
 }

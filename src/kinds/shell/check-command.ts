@@ -15,7 +15,7 @@ import type { ShellRun } from './shell-run.ts';
 
 const HARMLESS = ['integer', 'number', 'boolean', 'null'];
 
-/** What is wrong with a command that its schema cannot say; a command with any of it is not let in. */
+/** Problems of a command that its schema cannot express; a spec with any of them is rejected. */
 export function checkCommand(run: ShellRun, spec: ToolSpec): readonly string[] {
   const plan = planCommand(run, spec);
   const known = createKnown(spec, run);
@@ -31,22 +31,22 @@ export function checkCommand(run: ShellRun, spec: ToolSpec): readonly string[] {
   ];
 }
 
-/** How a command that is written as one text is written as a list. No shell reads it, unless it is the program. */
+/** Explains how to write a command text as a list. No shell reads a command, unless the program is a shell. */
 export function cureOfText(command: string): string {
   if (/[|&;<>()$`*?~"'\\\n]/.test(command))
-    return `write a list of the program and its arguments; a pipe, a redirect or a variable needs a shell: [sh, -c, ${JSON.stringify(command)}]`;
+    return `write the program and its arguments as a list; a pipe, a redirect or a variable needs a shell: [sh, -c, ${JSON.stringify(command)}]`;
   const words = command.trim().split(/\s+/);
-  return `write a list of the program and its arguments: [${words.map(asItem).join(', ')}]`;
+  return `write the program and its arguments as a list: [${words.map(asItem).join(', ')}]`;
 }
 
 function asItem(word: string): string {
   return /^[A-Za-z./][\w./-]*$/.test(word) ? word : JSON.stringify(word);
 }
 
-/** What is known of the arguments. */
+/** Facts about the arguments. */
 interface Known {
   readonly properties: ReadonlyMap<string, unknown>;
-  /** True for one that every call has. */
+  /** True for an argument that every call has. */
   isSure(name: string): boolean;
   isOfType(name: string, types: readonly string[]): boolean;
 }
@@ -66,17 +66,17 @@ function createKnown(spec: ToolSpec, run: ShellRun): Known {
       schemaOf(name).default !== undefined ||
       Object.hasOwn(fixed, name),
     isOfType(name, types) {
-      const own = listOf(schemaOf(name).type as string | readonly string[] | undefined); // judged by the schema of schemas
+      const own = listOf(schemaOf(name).type as string | readonly string[] | undefined); // checked by the metaschema
       return own.length > 0 && own.every((type) => types.includes(type));
     },
   };
 }
 
 function checkProgram(program: ShellRun['command'][number] | undefined): readonly string[] {
-  if (typeof program !== 'string') return ['its command must begin with a program, not with a group'];
+  if (typeof program !== 'string') return ['its command must start with a program, not with a group'];
   const template = readTemplate(program);
-  if (namesIn(template).length > 0) return ['the program of its command may not be an argument of the call'];
-  if (hasSecret(template)) return ['the program of its command may not be a secret'];
+  if (namesIn(template).length > 0) return ['the program of its command must not be an argument of the call'];
+  if (hasSecret(template)) return ['the program of its command must not be a secret'];
   if (program.trim() === '') return ['its command names no program'];
   return template.mistakes.map((mistake) => `its program ${mistake}`);
 }
@@ -85,19 +85,21 @@ function checkNames(run: ShellRun, plan: CommandPlan, { properties }: Known): re
   const used = new Set(templatesOf(plan).flatMap(namesIn));
   const unknown = [...used].filter((name) => !properties.has(name));
   const idle = (key: 'paths' | 'reads' | 'allowDashes') =>
-    (run[key] ?? []).filter((name) => !used.has(name)).map((name) => `${key} names "${name}", which nothing uses`);
+    (run[key] ?? [])
+      .filter((name) => !used.has(name))
+      .map((name) => `${key} names "${name}", which the command does not use`);
   const guess = (name: string) => didYouMean(name, [...properties.keys()]).replace(/^(?=.)/, '.');
   return [
-    ...unknown.map((name) => `{${name}} stands for no argument of its input; {{ stands for a brace${guess(name)}`),
+    ...unknown.map((name) => `{${name}} is not an argument of its input; write {{ for a brace${guess(name)}`),
     ...idle('paths'),
     ...idle('reads'),
     ...idle('allowDashes'),
   ];
 }
 
-/** What may be missing stands only where it can be left out. */
+/** An argument that may be missing must be in an optional place. */
 function checkAbsence({ groups, cwd, stdin }: CommandPlan, { properties, isSure }: Known): readonly string[] {
-  const isWhole = stdin?.parts.length === 1; // then nothing is sent
+  const isWhole = stdin?.parts.length === 1; // if it is missing, nothing is sent
   const needed = [
     ...groups.filter(({ isOptional }) => !isOptional).flatMap(({ templates }) => templates),
     ...(cwd === undefined ? [] : [cwd]),
@@ -110,36 +112,35 @@ function checkAbsence({ groups, cwd, stdin }: CommandPlan, { properties, isSure 
   );
 }
 
-/** A list makes several arguments, which only a group may. */
+/** A list becomes several arguments, which is allowed only in a group. */
 function checkLists({ isOptional, templates }: ArgumentGroup, { isOfType }: Known): readonly string[] {
   const names = [...new Set(templates.flatMap(namesIn))];
   const lists = names.filter((name) => isOfType(name, ['array', 'null']));
-  if (!isOptional)
-    return lists.map((name) => `{${name}} is a list: put it into a group, which is repeated for each item`);
-  return lists.length > 1 ? [`a group is repeated for one list, not for ${lists.join(' and ')}`] : [];
+  if (!isOptional) return lists.map((name) => `{${name}} is a list: put it into a group, which repeats for each item`);
+  return lists.length > 1 ? [`a group can repeat for one list only, not for ${lists.join(' and ')}`] : [];
 }
 
-/** Everybody on the machine can read the arguments of a process. */
+/** Every user of the machine can read the arguments of a process. */
 function checkSecrets({ groups, cwd }: CommandPlan): readonly string[] {
   const shown: readonly Template[] = [
     ...groups.flatMap(({ templates }) => templates),
     ...(cwd === undefined ? [] : [cwd]),
   ];
   return shown.some(hasSecret)
-    ? ['its command holds a secret, which others could see; hand it over in env or stdin']
+    ? ['its command contains a secret, which other users of the machine could see; pass it in env or stdin']
     : [];
 }
 
 function checkFolders({ sandbox = {} }: ShellRun): readonly string[] {
   const paths = [...listOf(sandbox.read), ...listOf(sandbox.write)];
   const isPlain = (path: string) => readTemplate(path).parts.every((part) => typeof part === 'string');
-  return paths.every(isPlain) ? [] : ['the folders of its sandbox may hold neither arguments of the call nor secrets'];
+  return paths.every(isPlain) ? [] : ['the folders of its sandbox must not contain arguments of the call or secrets'];
 }
 
-/** True for an argument whose values cannot say anything: a number or the like. */
+/** True for an argument whose values cannot be code: a number or the like. */
 type IsHarmless = (name: string) => boolean;
 
-/** What runs the code that it is given, and the options that give it. */
+/** Programs that run code from an option, and these options. */
 const INTERPRETERS: readonly (readonly [program: RegExp, option: RegExp])[] = [
   [/^(python|pypy)[\d.]*$/, /^-[A-Za-z]*c/],
   [/^(node|nodejs|bun|deno)$/, /^(-[a-z]*[ep]|--eval|--print|eval)$/],
@@ -149,14 +150,14 @@ const INTERPRETERS: readonly (readonly [program: RegExp, option: RegExp])[] = [
 const SHELL = /^(r?bash|sh|dash|ash|zsh|m?ksh|fish|su|runuser)$/;
 const SHELL_OPTION = /^([-+][A-Za-z]*[cC]|--command$)/;
 
-/** Variables that say what code a program loads or starts. */
+/** Variables that control which code a program loads or starts. */
 const CODE_VARIABLE =
   /^(LD_|DYLD_|PYTHON|GIT_CONFIG|GIT_SSH|(GCONV_|GIT_EXEC_|NODE_)?PATH$|(GIT_|GIT_SEQUENCE_)?EDITOR$|(GIT_)?PAGER$|(BASH_)?ENV$|(GIT|SSH)_ASKPASS$|(NODE|_JAVA|JAVA_TOOL)_OPTIONS$|PERL5?(LIB|OPT|DB)$|RUBY(LIB|OPT)$|GLIBC_TUNABLES$|GIT_(EXTERNAL_DIFF|PROXY_COMMAND)$|VISUAL$|LESSOPEN$|SHELLOPTS$|PS4$|IFS$)/;
 
-/** What the loader of programs listens to, before any of their own code runs. */
+/** Variables that the dynamic loader reads before a program's own code runs. */
 export const LOADER_VARIABLE = /^(LD_.*|GCONV_PATH|GLIBC_TUNABLES)$/;
 
-/** A text of the caller that would be read as code, be it a script or what says which code is run. */
+/** Finds caller text that would be read as code: as part of a script, or in a variable that selects code. */
 function checkCode(plan: CommandPlan, isHarmless: IsHarmless): readonly string[] {
   const scripts = [...scriptsOf(plan), ...readScriptsOf(plan)];
   const inScripts = new Set(scripts.flatMap(namesIn).filter((name) => !isHarmless(name)));
@@ -164,21 +165,21 @@ function checkCode(plan: CommandPlan, isHarmless: IsHarmless): readonly string[]
   return [
     ...[...inScripts].map(
       (name) =>
-        `{${name}} would be read as a part of the script: hand it over as an argument after the script (in sh: write "$1" there, and {${name}} after the script and a name)`,
+        `{${name}} would be read as part of the script: pass it as an argument after the script (in sh: write "$1" in the script, and add a name and {${name}} after it)`,
     ),
     ...variables.flatMap(([variable, template]) =>
       namesIn(template)
         .filter((name) => !isHarmless(name))
-        .map((name) => `{${name}} would say what code is run: ${variable} may hold no text of the caller`),
+        .map((name) => `{${name}} would control which code runs: ${variable} must not contain text of the caller`),
     ),
-    // It is handed over as an argument of what makes the sandbox.
+    // It is passed as an argument of bubblewrap.
     ...variables
       .filter(([variable, template]) => LOADER_VARIABLE.test(variable) && hasSecret(template))
-      .map(([variable]) => `${variable} may not be a secret, which others could see`),
+      .map(([variable]) => `${variable} must not be a secret, because other users of the machine could see it`),
   ];
 }
 
-/** The scripts among the arguments. The program may stand anywhere: others (env, find, timeout) start it. */
+/** Scripts among the arguments. The interpreter may be at any position: other programs (env, find, timeout) start it. */
 function scriptsOf(plan: CommandPlan): readonly Template[] {
   const words = wordsOf(plan);
   return words.flatMap((word, index) => {
@@ -190,7 +191,7 @@ function scriptsOf(plan: CommandPlan): readonly Template[] {
     const options = words.slice(index + 1, at === -1 ? undefined : at);
     const isGiven = options.some((other) => option.test(literalOf(other)));
     const script = isGiven ? words[at] : undefined;
-    // Code that is an argument as a whole is meant to be run; a text inside of code is not.
+    // An argument that is the whole script is meant to be run; one inside a script is not.
     return script === undefined || script.parts.length === 1 ? [] : script;
   });
 }
@@ -202,15 +203,15 @@ function shellScript(words: readonly Template[]): Template | undefined {
     const option = literalOf(words[at]);
     if (option === '--') return words[at + 1];
     if (!/^[-+]/.test(option)) return words[at];
-    at += /^[-+]\w*[oO]$/.test(option) ? 2 : 1; // the name of what is switched on follows
+    at += /^[-+]\w*[oO]$/.test(option) ? 2 : 1; // the option name follows
   }
   return undefined;
 }
 
-/** What a shell reads as its script, because it is given no other. */
+/** Scripts that a shell reads from stdin because it has no other. */
 function readScriptsOf(plan: CommandPlan): readonly Template[] {
   const { stdin } = plan;
-  if (stdin === undefined || stdin.parts.length === 1) return []; // as a whole it is meant to be run
+  if (stdin === undefined || stdin.parts.length === 1) return []; // a whole script is meant to be run
   const words = wordsOf(plan);
   const shell = words.findIndex((word) => SHELL.test(nameOf(word)));
   if (shell === -1) return [];
@@ -227,7 +228,7 @@ function isOption(word: Template): boolean {
   return /^[-+]/.test(literalOf(word));
 }
 
-/** What a template begins with, where that is written in the spec. */
+/** The literal text at the start of a template. */
 function literalOf(word: Template | undefined): string {
   const [first = ''] = word?.parts ?? [];
   return typeof first === 'string' ? first : '';

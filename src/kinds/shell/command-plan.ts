@@ -4,29 +4,29 @@ import { type ToolSpec, WITHHELD, type Withheld } from '../../core/tool-spec.ts'
 import { namesIn, readTemplate, type Template } from '../../specs/template.ts';
 import type { ShellRun } from './shell-run.ts';
 
-/** Arguments that belong together: left out together, and repeated for each item of a list. */
+/** Arguments that belong together: left out together, and repeated together for each item of a list. */
 export interface ArgumentGroup {
   readonly isOptional: boolean;
   readonly templates: readonly Template[];
 }
 
-/** How a command runs, read once for all calls. */
+/** A compiled command, shared by all calls. */
 export interface CommandPlan {
   readonly program: string;
   readonly groups: readonly ArgumentGroup[];
   readonly cwd: Template | undefined;
   readonly env: readonly (readonly [name: string, value: Template])[];
   readonly stdin: Template | undefined;
-  /** The arguments that are paths. */
+  /** Arguments that are paths. */
   readonly pathNames: ReadonlySet<string>;
-  /** Those of them that the program only reads. */
+  /** Path arguments that the program only reads. */
   readonly readNames: ReadonlySet<string>;
   readonly dashNames: ReadonlySet<string>;
-  /** True where the spec says itself what its paths are: then all others are none. */
+  /** True if the spec lists its paths itself; then no other argument is a path. */
   readonly mayClimb: boolean;
 }
 
-/** Reads a run that its schema accepts. What is wrong with its templates stands in them. */
+/** Compiles a run that passed its schema. Mistakes in templates are recorded in them. */
 export function planCommand(run: ShellRun, spec: ToolSpec): CommandPlan {
   const [program, ...rest] = run.command;
   const groups = rest.map((item): ArgumentGroup => {
@@ -45,7 +45,7 @@ export function planCommand(run: ShellRun, spec: ToolSpec): CommandPlan {
   };
   const properties = propertiesOf(spec, run);
   const isPath = (name: string) => run.paths?.includes(name) ?? isNamedLikePath(name, properties.get(name));
-  // Where it runs is a path, whatever it is called.
+  // Arguments in cwd are paths, whatever their names.
   const pathNames = [
     ...templatesOf(plan).flatMap(namesIn).filter(isPath),
     ...(plan.cwd === undefined ? [] : namesIn(plan.cwd)),
@@ -59,7 +59,7 @@ export function templatesOf({ groups, cwd, env, stdin }: Omit<CommandPlan, 'path
   return [...groups.flatMap(({ templates }) => templates), ...env.map(([, template]) => template), ...single];
 }
 
-/** The arguments that a tool has, those that its callers do not see included. */
+/** The arguments of a tool, including those withheld from callers. */
 export function propertiesOf(spec: ToolSpec, run: { readonly [WITHHELD]?: Withheld }): ReadonlyMap<string, unknown> {
   const { properties } = inputOf(spec, run);
   return new Map(isRecord(properties) ? Object.entries(properties) : []);
@@ -77,12 +77,12 @@ function isNamedLikePath(name: string, schema: unknown): boolean {
   return (isRecord(schema) && schema.format === 'path') || items?.format === 'path' || PATH_NAME.test(name);
 }
 
-/** What a template says as it stands. */
+/** The literal text of a template. */
 function toText({ parts }: Template): string {
   return parts.filter((part) => typeof part === 'string').join('');
 }
 
-/** Arguments of a call that cannot be put into its command. */
+/** Thrown for an argument that cannot be used in the command. */
 export class UnfitArgument extends Error {
   readonly issue: Issue;
   constructor(name: string, message: string) {
@@ -93,7 +93,7 @@ export class UnfitArgument extends Error {
 
 type FilledPlan = Pick<CommandPlan, 'groups' | 'dashNames' | 'pathNames' | 'mayClimb'>;
 
-/** Fills in the arguments of a program. Each value is one argument or a part of one, whatever it holds. */
+/** Fills in the arguments of a program. Each value stays one argument or part of one, whatever it contains. */
 export function fillArguments(plan: FilledPlan, input: JsonObject): readonly string[] {
   const filled: string[] = [];
   let isAfterDashes = false;
@@ -103,7 +103,7 @@ export function fillArguments(plan: FilledPlan, input: JsonObject): readonly str
         const text = fillText(template, values);
         requireNoClimbing(template, values, plan);
         if (!isAfterDashes) requireNoOption(template, text, { values, dashNames: plan.dashNames });
-        // Only as it is written in the spec: a value that says so changes nothing.
+        // Only a literal "--" of the spec counts, not a value.
         isAfterDashes ||= template.parts.length === 1 && template.parts[0] === '--';
         filled.push(text);
       }
@@ -112,7 +112,7 @@ export function fillArguments(plan: FilledPlan, input: JsonObject): readonly str
   return filled;
 }
 
-/** Once as it is, once for each item of the list in it, or not at all. */
+/** The rounds of a group: one, one for each item of its list, or none. */
 export function roundsOf({ isOptional, templates }: ArgumentGroup, input: JsonObject): readonly JsonObject[] {
   const names = [...new Set(templates.flatMap(namesIn))];
   const absent = names.find((name) => !isGiven(input, name));
@@ -120,18 +120,18 @@ export function roundsOf({ isOptional, templates }: ArgumentGroup, input: JsonOb
   if (absent !== undefined) throw new UnfitArgument(absent, 'is missing');
   const [list, second] = names.filter((name) => Array.isArray(input[name]));
   if (list === undefined) return [input];
-  if (!isOptional) throw new UnfitArgument(list, 'may not be a list');
-  if (second !== undefined) throw new UnfitArgument(second, `may not be a list beside ${list}`);
-  return (input[list] as readonly JsonValue[]).map((item) => ({ ...input, [list]: item })); // seen to be one
+  if (!isOptional) throw new UnfitArgument(list, 'must not be a list');
+  if (second !== undefined) throw new UnfitArgument(second, `must not be a list, because ${list} is one`);
+  return (input[list] as readonly JsonValue[]).map((item) => ({ ...input, [list]: item })); // checked above
 }
 
-/** Beside a slash of the spec a value is a part of a path, though nobody said so: it may not lead upwards. */
+/** A value next to a slash of the spec is part of a path, even if it is not declared as one: it must not climb with "..". */
 function requireNoClimbing(template: Template, values: JsonObject, { pathNames, mayClimb }: FilledPlan): void {
   if (mayClimb || !template.parts.some((part) => typeof part === 'string' && part.includes('/'))) return;
   const climbing = namesIn(template).find(
     (name) => !pathNames.has(name) && valueToText(values[name]).split('/').includes('..'),
   );
-  if (climbing !== undefined) throw new UnfitArgument(climbing, 'may not hold ".." as the name of a folder');
+  if (climbing !== undefined) throw new UnfitArgument(climbing, 'must not contain ".." as a folder name');
 }
 
 interface Filling {
@@ -139,35 +139,35 @@ interface Filling {
   readonly dashNames: ReadonlySet<string>;
 }
 
-/** A program takes what begins with a dash for an option; only the spec may give options. */
+/** Programs read text that starts with a dash as an option; only the spec may give options. */
 function requireNoOption({ parts }: Template, text: string, { values, dashNames }: Filling): void {
   if (!text.startsWith('-') || typeof parts[0] === 'string') return;
   for (const part of parts) {
-    if (typeof part === 'string' || 'secret' in part) return; // empty so far, and from here on the spec's own word
+    if (typeof part === 'string' || 'secret' in part) return; // empty so far; the rest starts with text of the spec
     const value = valueToText(values[part.name]);
     if (value === '') continue;
     if (dashNames.has(part.name)) return;
-    throw new UnfitArgument(part.name, 'may not begin with "-"');
+    throw new UnfitArgument(part.name, 'must not start with "-"');
   }
 }
 
-/** True for an argument that is there. */
+/** True for an argument that is present and not null. */
 export function isGiven(input: JsonObject, name: string): boolean {
   return Object.hasOwn(input, name) && input[name] !== null && input[name] !== undefined;
 }
 
-/** A template with the arguments of a call in it; secrets are for whoever may fill them in. */
+/** Fills the arguments of a call into a template; secrets are left empty. */
 export function fillText({ parts }: Template, input: JsonObject): string {
   return parts
     .map((part) => (typeof part === 'string' ? part : 'name' in part ? textOf(input, part.name) : ''))
     .join('');
 }
 
-/** An argument as text, without what no program can be given. */
+/** An argument as text; throws if no program could receive it. */
 export function textOf(input: JsonObject, name: string): string {
   if (!isGiven(input, name)) throw new UnfitArgument(name, 'is missing');
   const text = valueToText(input[name]);
-  if (text.includes('\0')) throw new UnfitArgument(name, 'may not hold a NUL');
+  if (text.includes('\0')) throw new UnfitArgument(name, 'must not contain a NUL character');
   return text;
 }
 

@@ -9,23 +9,23 @@ import type { Secrets } from '../../system/secrets/secrets.ts';
 import { type AllowedFolders, type AllowedPath, allowPath, isInWritableRoot } from './allowed-folders.ts';
 import { type CommandPlan, fillText, isGiven, roundsOf, templatesOf, textOf, UnfitArgument } from './command-plan.ts';
 
-/** Where relative paths begin, a folder that a command may use; and how it uses paths. */
+/** The base of relative paths, and how the command uses paths. */
 export interface ArgumentPlace extends PathUse {
   readonly base: string;
   readonly spend: SpendWork;
 }
 
-/** The folder that a command runs in, which must be one that it may use. */
+/** The working folder of a command; throws if the command may not use it. */
 export function findCwd(cwd: Template, input: JsonObject, place: ArgumentPlace): string {
   const { base, folders } = place;
   const path = allowPath(fillText(cwd, input), base, folders)?.named;
-  if (path !== undefined) return existsSync(path) ? realpathSync.native(path) : path; // what is not there is told when it is started
+  if (path !== undefined) return existsSync(path) ? realpathSync.native(path) : path; // a missing folder is reported at the start
   const [name] = namesIn(cwd);
   if (name !== undefined) throw outside(name, place);
-  throw new ToolcribError('outside_folder', 'the folder it runs in is not one that it may use');
+  throw new ToolcribError('outside_folder', 'its cwd is not in a folder that it may use');
 }
 
-/** The arguments of a call with all paths resolved; throws for one that leads out of the folders. */
+/** The arguments of a call with all paths resolved; throws for a path outside the allowed folders. */
 export function resolvePaths(
   plan: CommandPlan,
   input: JsonObject,
@@ -50,13 +50,13 @@ function useOf(name: string, { readNames }: CommandPlan, use: PathUse): PathUse 
   return readNames.has(name) ? { ...use, intent: 'read' } : use;
 }
 
-/** True for a path that is never more than the beginning of a longer one, which is judged instead. */
+/** True for a path that is only ever the start of a longer one, which is checked instead. */
 function isOnlyBeginning(name: string, plan: CommandPlan): boolean {
   const holding = templatesOf(plan).filter((template) => namesIn(template).includes(name));
   return holding.every((template) => template !== plan.cwd && longerPath(template, plan.pathNames) !== undefined);
 }
 
-/** A path may be the beginning of a longer one: `{dir}/{name}`, `{path}.txt`. That one must lie in a folder as well. */
+/** Checks longer paths that start with a path argument: `{dir}/{name}`, `{path}.txt`. They must lie in an allowed folder, too. */
 function requireWholePaths(plan: CommandPlan, input: JsonObject, { base, spend, ...use }: ArgumentPlace): void {
   const variables = plan.env.map(([, template]) => ({ isOptional: true, templates: [template] }));
   for (const group of [...plan.groups, ...variables]) {
@@ -66,23 +66,23 @@ function requireWholePaths(plan: CommandPlan, input: JsonObject, { base, spend, 
         const text = fillText(path, values);
         const names = namesIn(path);
         const name = names.at(-1) ?? '';
-        // Behind a link `..` leads elsewhere than it seems.
+        // After a link, `..` leads elsewhere than it seems.
         if (text.split('/').includes('..')) throw outside(name, use);
         requireUsable(text, name, { base, spend, ...useOf(names[0] ?? '', plan, use) });
       }
   }
 }
 
-/** A template from its first path on, if that is not the end of it. */
+/** The part of a template from its first path on; undefined if the path is its end. */
 function longerPath({ parts, mistakes }: Template, pathNames: ReadonlySet<string>): Template | undefined {
   const begin = parts.findIndex((part) => typeof part === 'object' && 'name' in part && pathNames.has(part.name));
   return begin === -1 || begin === parts.length - 1 ? undefined : { parts: parts.slice(begin), mistakes };
 }
 
 function requirePath(values: JsonObject, name: string, place: ArgumentPlace): string {
-  if (typeof values[name] === 'object') throw new UnfitArgument(name, 'is a path, and must be a text');
+  if (typeof values[name] === 'object') throw new UnfitArgument(name, 'is a path and must be a string');
   const text = textOf(values, name);
-  if (text === '') throw new UnfitArgument(name, 'is a path, and may not be empty');
+  if (text === '') throw new UnfitArgument(name, 'is a path and must not be empty');
   return requireUsable(text, name, place);
 }
 
@@ -97,15 +97,18 @@ function requireUsable(text: string, name: string, { base, spend, ...use }: Argu
 
 const MANY_ROOTS = 5;
 
-/** It says nothing about what is there. */
+/** The message does not reveal whether the path exists. */
 function outside(name: string, { folders: { roots }, opensMore }: PathUse): UnfitArgument {
   const shown = roots.slice(0, MANY_ROOTS).map(({ path }) => path);
   const rest = roots.length > shown.length ? ` and ${roots.length - shown.length} more` : '';
-  const places = shown.length === 0 ? 'there is none' : `${shown.join(', ')}${rest}`;
-  return new UnfitArgument(name, `must lie in a folder that this tool may use: ${places}; ${opensMore} opens more`);
+  const places = shown.length === 0 ? 'none' : `${shown.join(', ')}${rest}`;
+  return new UnfitArgument(
+    name,
+    `must be in a folder that this tool may use: ${places}; add folders with ${opensMore}`,
+  );
 }
 
-/** What a command finds in its environment; a variable whose value may be missing is left out with it. */
+/** The environment of a command. A variable whose argument is missing is left out. */
 export async function fillEnvironment(
   { env }: CommandPlan,
   input: JsonObject,
@@ -116,7 +119,7 @@ export async function fillEnvironment(
   return Object.fromEntries(await Promise.all(filled));
 }
 
-/** What a command can read; nothing where all of it is missing. */
+/** The stdin of a command; undefined if an argument in it is missing. */
 export async function fillInput(
   { stdin }: CommandPlan,
   input: JsonObject,
@@ -126,7 +129,7 @@ export async function fillInput(
   return fillSecrets(stdin, input, secrets);
 }
 
-/** Secrets go to the child and nobody else. What a caller sends is never read as one. */
+/** Secrets go only to the child. Caller text is never read as a secret. */
 function fillSecrets({ parts }: Template, input: JsonObject, secrets: Pick<Secrets, 'fill'>): Promise<string> {
   const secretTemplate = parts.map((part) => {
     if (typeof part === 'string') return part;
@@ -135,12 +138,12 @@ function fillSecrets({ parts }: Template, input: JsonObject, secrets: Pick<Secre
   return secrets.fill({ secretTemplate }, { child: true });
 }
 
-/** What a command is taken to do with the paths that it is given. */
+/** The assumed use of paths by a command. */
 export type Intent = 'read' | 'write' | 'unknown';
 
 /**
- * By what is known of its effects. Where a person is asked about a tool of unknown effects, it is taken to write: after a
- * yes it must not fail because nothing can be written there.
+ * Derives the intent from the effects. If a tool of unknown effects requires approval, it is assumed to write: an
+ * approved call must not fail because its folder is read-only.
  */
 export function intentOf(call: ToolCall): Intent {
   const { readOnly, destructive } = call.spec.effects;
@@ -150,42 +153,42 @@ export function intentOf(call: ToolCall): Intent {
   return isAsked ? 'write' : 'unknown';
 }
 
-/** How a command uses its paths. */
+/** Rules for the paths of a command. */
 interface PathUse {
   readonly folders: AllowedFolders;
   readonly intent: Intent;
   readonly isSandboxed: boolean;
-  /** The key by which the owner lets it use other folders. */
+  /** The setting by which the operator allows other folders. */
   readonly opensMore: string;
 }
 
-const HELP = 'a tool that only reads says effects: { readOnly: true }, or names the argument under reads';
-const ROOTS = `name a folder under sandbox.write of the tool or executors.shell.roots; ${HELP}`;
-/** Ends a sentence about a path that is protected. */
-export const FIXED = `decides what the crib runs, and no tool may write it; ${HELP}`;
+const HELP = 'if the tool only reads, set effects: { readOnly: true } or list the argument under reads';
+const ROOTS = `add the folder to sandbox.write of the tool or to executors.shell.roots; ${HELP}`;
+/** Completes a sentence about a protected path. */
+export const FIXED = `a protected path, which controls what the crib runs and which no tool may write; ${HELP}`;
 
-/** Why a command may not be given a path that it may read; undefined where it may. */
+/** The reason a command may not use an allowed path; undefined if it may. */
 function whyNotUsed(path: AllowedPath, { folders, intent, isSandboxed }: PathUse): string | undefined {
   if (intent === 'read') return undefined;
   const names = [path.named, path.target];
   const isFixed = names.some(folders.fixed.covers);
-  // Outside of a sandbox nothing else keeps the program from writing there.
-  if (!isSandboxed && isFixed) return FIXED;
-  if (!isSandboxed && names.some(folders.fixed.liesBelow)) return `contains what ${FIXED}`;
+  // Without a sandbox, this check alone keeps the program from writing there.
+  if (!isSandboxed && isFixed) return `is ${FIXED}`;
+  if (!isSandboxed && names.some(folders.fixed.liesBelow)) return `contains ${FIXED}`;
   if (!isFixed && names.every((name) => isInWritableRoot(name, folders))) return undefined;
-  if (intent === 'write') return isFixed ? FIXED : `must lie in a folder that this tool may write: ${ROOTS}`;
+  if (intent === 'write') return isFixed ? `is ${FIXED}` : `must be in a folder that this tool may write: ${ROOTS}`;
   return existsSync(path.target)
-    ? undefined // it may be read, and in a sandbox no more than that
-    : `is not there, and this tool may make nothing there: ${ROOTS}`;
+    ? undefined // in a sandbox it can only be read
+    : `does not exist, and this tool may not create it: ${ROOTS}`;
 }
 
-/** Counts what judging the arguments of one call costs, in names that are looked at; throws where it is too much. */
+/** Counts the cost of checking the arguments of one call, in inspected names; throws above the limit. */
 export type SpendWork = (names: number) => void;
 
-/** So many names are looked at for one call: a fraction of a second. */
+/** Limit of inspected names for one call: a fraction of a second. */
 const MOST_NAMES = 40_000;
 
-/** Bounds the work of one call, since judging holds up all other calls. */
+/** Limits the work of one call, since the checks are synchronous and block all other calls. */
 export function createWork(given: JsonObject): SpendWork {
   let spent = 0;
   return (names) => {
@@ -193,6 +196,6 @@ export function createWork(given: JsonObject): SpendWork {
     if (spent <= MOST_NAMES) return;
     const sizes = Object.entries(given).map(([name, value]) => [name, JSON.stringify(value).length] as const);
     const [longest = ''] = sizes.toSorted(([, one], [, other]) => other - one)[0] ?? [];
-    throw new UnfitArgument(longest, 'names more folders and paths than can be judged in one call; give fewer');
+    throw new UnfitArgument(longest, 'names more paths than can be checked in one call; pass fewer');
   };
 }

@@ -10,12 +10,12 @@ const SHELL = /^(r?bash|sh|dash|ash|zsh|m?ksh|fish)$/;
 const INTERPRETER =
   /^(python[\d.]*|pypy[\d.]*|node|nodejs|bun|deno|tsx|perl[\d.]*|ruby[\d.]*|lua[\d.]*|php[\d.]*|java)$/;
 
-/** True for the name of a file that an interpreter runs. */
+/** True for the file name of a script. */
 export function isScriptName(path: string): boolean {
   return SCRIPT.test(path);
 }
 
-/** The files that a command runs as code: its program, where that is a path, and the script of an interpreter. What it works on is not among them. */
+/** The files that a command runs as code: its program, if it is a path, and the script of an interpreter. Files that it works on are not included. */
 export function codeOf(run: ShellRun, spec: ToolSpec, { settings, folder }: Pick<ShellPorts, 'settings' | 'folder'>) {
   const words = run.command.flat().map(literalOf);
   const [base = folder] = rootsOf(run, settings(spec.source), folder).map(({ path }) => path);
@@ -28,7 +28,7 @@ export function codeOf(run: ShellRun, spec: ToolSpec, { settings, folder }: Pick
   return scripts.map((path) => resolve(place, path));
 }
 
-/** True behind an interpreter and its options: the next word is its script. Code that stands in the command itself names no file. */
+/** True after an interpreter and its options: the next word is its script. Inline code names no file. */
 function isScriptOf(before: readonly (string | undefined)[]): boolean {
   const names = before.map((word) => word?.split('/').at(-1) ?? '');
   const at = names.findLastIndex((name) => SHELL.test(name) || INTERPRETER.test(name));
@@ -36,7 +36,7 @@ function isScriptOf(before: readonly (string | undefined)[]): boolean {
   return at !== -1 && before.slice(at + 1).every((word) => word?.startsWith('-') === true && !inline.test(word));
 }
 
-/** A text of the spec without arguments of the caller in it; undefined for others. */
+/** A text of the spec without arguments; undefined if it has any. */
 function literalOf(text: string): string | undefined {
   const { parts } = readTemplate(text);
   return parts.every((part) => typeof part === 'string') ? parts.join('') : undefined;

@@ -2,12 +2,12 @@ import { readdirSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import { isInside, tracePath } from './trace-path.ts';
 
-/** True for a text that shells and libraries expand to names of files. */
+/** True for a text that shells and libraries expand to file names. */
 export function isPattern(text: string): boolean {
   return /[*?[{]/.test(text);
 }
 
-/** True for a path with a pattern in it that a program may expand to one of these places, or to what contains one or lies in it. */
+/** True for a path with a pattern that may expand to one of the places, to a path inside it or to a folder around it. */
 export function mayMatch(path: string, cwd: string, places: readonly string[]): boolean {
   if (!path.includes('/') || !isPattern(path)) return false;
   const names = path.split('/');
@@ -15,7 +15,7 @@ export function mayMatch(path: string, cwd: string, places: readonly string[]): 
   const base = realOf(names.slice(0, first).join('/') || (isAbsolute(path) ? '/' : '.'), cwd);
   if (base === undefined) return false;
   const [pattern = '', ...rest] = names.slice(first).filter((name) => name !== '' && name !== '.');
-  // What fits may be a link.
+  // A match may be a link.
   const found = namesAt(base).flatMap((name) => (fits(name, pattern) ? (realOf(join(base, name), cwd) ?? []) : []));
   return reaches(base, [pattern, ...rest], places) || found.some((place) => reaches(place, rest, places));
 }
@@ -30,12 +30,12 @@ function reaches(from: string, patterns: readonly string[], places: readonly str
   });
 }
 
-/** True for a pattern that stands for several names, or leads elsewhere: it is taken to fit. */
+/** True for a pattern that can match several names or leads elsewhere; it is assumed to match. */
 function isOdd(pattern: string): boolean {
   return /\*\*|[[{\\]/.test(pattern) || pattern === '..';
 }
 
-/** Whether a name fits a pattern of `*` and `?`, in a time that no pattern can make long. */
+/** Matches a name against `*` and `?`, in bounded time for every pattern. */
 function fits(name: string, pattern: string): boolean {
   if (isOdd(pattern)) return true;
   let [at, star, retry] = [0, -1, 0];
@@ -56,7 +56,7 @@ function fits(name: string, pattern: string): boolean {
   return /^\**$/.test(pattern.slice(at));
 }
 
-/** The names in a folder; none where it cannot be read. */
+/** The names in a folder; empty if it cannot be read. */
 export function namesAt(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
@@ -69,6 +69,6 @@ function realOf(path: string, cwd: string): string | undefined {
   try {
     return tracePath(path, cwd).real;
   } catch {
-    return undefined; // nor can a program follow it
+    return undefined; // a program cannot follow it either
   }
 }

@@ -13,14 +13,14 @@ import { findCover, sandboxArguments } from './sandbox-arguments.ts';
 import { findProgram, limiterOf, limitsOf } from './surroundings.ts';
 import { isInside } from './trace-path.ts';
 
-/** A program, ready to be started. It is contained where it runs in a sandbox. */
+/** A program ready to start. It is contained if it runs in a sandbox. */
 export interface PreparedProgram {
   readonly program: Omit<Program, 'maxBytes'>;
-  /** Clears away what was made for this run alone, when it has ended. */
+  /** Removes what was created for this run; called when it has ended. */
   release(): void;
 }
 
-/** Everything that has to be known before a program is started. Throws where it must not be. */
+/** Prepares a program; throws if it must not start. */
 export async function prepareProgram(preparation: Preparation): Promise<PreparedProgram> {
   const { call, plan, ports } = preparation;
   const { sandbox, folders, cwd, input } = await resolveCall(preparation);
@@ -31,7 +31,7 @@ export async function prepareProgram(preparation: Preparation): Promise<Prepared
   ]);
   const outside = sandbox === undefined ? ports.env : withoutHiddenCertificates(ports.env, { sandbox, folders });
   const env = childEnvironment(outside, {
-    ...(sandbox !== undefined && { HOME: OWN_FOLDER, TMPDIR: OWN_FOLDER }), // those of others are hidden
+    ...(sandbox !== undefined && { HOME: OWN_FOLDER, TMPDIR: OWN_FOLDER }), // the real ones are hidden
     ...own,
     TRACEPARENT: call.traceparent,
   });
@@ -39,7 +39,7 @@ export async function prepareProgram(preparation: Preparation): Promise<Prepared
   return wrap({ command: plan.program, args, cwd, env, stdin, isContained: false }, preparation, inside);
 }
 
-/** Certificates that cannot be seen inside would keep a program from trusting those of the system. */
+/** Removes variables that name hidden certificates: with them, a program could not use those of the system. */
 function withoutHiddenCertificates(env: Preparation['ports']['env'], { sandbox, folders }: Inside): typeof env {
   const seen = [...sandbox.system, ...folders.roots.map(({ path }) => path)];
   const isSeen = (place: string) => seen.some((folder) => isInside(place, folder));
@@ -52,19 +52,16 @@ interface Inside {
   readonly folders: AllowedFolders;
 }
 
-/** The program behind what limits and contains it. */
+/** Puts the limiter and the sandbox in front of the program. */
 function wrap(bare: PreparedProgram['program'], { run, ports }: Preparation, inside?: Inside): PreparedProgram {
   const limiter = limiterOf(limitsOf(run, inside !== undefined), ports.env.PATH);
   if (limiter === undefined && run.sandbox?.limits !== undefined)
-    throw new ToolcribError(
-      'no_limits',
-      'it has limits, and the program that sets them (prlimit) is not installed here',
-    );
+    throw new ToolcribError('no_limits', 'it has limits, but prlimit, which sets them, is not installed');
   const [prlimit, ...options] = limiter ?? [];
   if (inside === undefined && prlimit === undefined) return { program: bare, release: nothing };
   const { command, cwd, env } = bare;
   const file = findProgram(command, { path: env.PATH, cwd });
-  if (file === undefined) throw new ToolcribError('missing_program', `there is no program "${command}"`);
+  if (file === undefined) throw new ToolcribError('missing_program', `program "${command}" not found`);
   const limited = [...(prlimit === undefined ? [] : [prlimit, ...options]), file, ...bare.args];
   if (inside === undefined)
     return { program: { ...bare, command: limited[0] ?? file, args: limited.slice(1) }, release: nothing };
@@ -83,7 +80,7 @@ function wrap(bare: PreparedProgram['program'], { run, ports }: Preparation, ins
     ...bare,
     command: sandbox.bubblewrap,
     args: [...sandboxed, ...limited],
-    // Else its loader would do as they say while it is still outside.
+    // Otherwise the loader of bubblewrap would obey them outside the sandbox.
     env: pick(env, (name) => !LOADER_VARIABLE.test(name)),
     isContained: true,
   };
@@ -92,22 +89,22 @@ function wrap(bare: PreparedProgram['program'], { run, ports }: Preparation, ins
 
 function nothing(): void {}
 
-/** A program that could write what makes its sandbox would be in none the next time. */
+/** A program that could overwrite bubblewrap could escape its sandbox the next time. */
 function requireOutOfReach({ bubblewrap, system }: Sandbox, { roots }: AllowedFolders): void {
   const writable = roots.filter(({ isWritable }) => isWritable).map(({ path }) => path);
   const nearest = (file: string, folders: readonly string[]) =>
     Math.max(0, ...folders.filter((folder) => isInside(file, folder)).map(({ length }) => length));
-  // The system is read-only, but for roots in it. A link to it may lie elsewhere.
+  // System folders are read-only, except for roots inside them. A link to bubblewrap may lie elsewhere.
   const isSafe = (file: string) => nearest(file, writable) === 0 || nearest(file, system) > nearest(file, writable);
   if (isSafe(bubblewrap) && isSafe(realOf(bubblewrap))) return;
-  throw new ToolcribError('no_sandbox', 'bubblewrap, which would hold it in, lies in a folder that it may write');
+  throw new ToolcribError('no_sandbox', 'bubblewrap, which makes its sandbox, is in a folder that it may write');
 }
 
 function realOf(bubblewrap: string): string {
   try {
     return realpathSync.native(bubblewrap);
   } catch (cause) {
-    throw new ToolcribError('no_sandbox', 'bubblewrap, which would hold it in, was there and is gone', { cause });
+    throw new ToolcribError('no_sandbox', 'bubblewrap, which makes its sandbox, was removed', { cause });
   }
 }
 

@@ -28,7 +28,7 @@ import {
 } from './state-arguments.ts';
 import { cureOf, modeOf, rootsKeyOf, rootsOf } from './surroundings.ts';
 
-/** Everything that one call is prepared of. */
+/** Inputs for preparing one call. */
 export interface Preparation {
   readonly call: ToolCall;
   readonly run: ShellRun;
@@ -37,7 +37,7 @@ export interface Preparation {
   findSandbox(): Promise<FoundSandbox>;
 }
 
-/** What a call means on this machine. */
+/** A call resolved for this machine. */
 export interface ResolvedCall {
   readonly sandbox: Sandbox | undefined;
   readonly folders: AllowedFolders;
@@ -46,21 +46,21 @@ export interface ResolvedCall {
   readonly input: JsonObject;
 }
 
-/** A folder that every sandbox has to itself. */
+/** A folder that is private to each sandbox. */
 export const OWN_FOLDER = '/tmp';
 
-/** Finds out what a call means, and changes nothing. Throws where it must not be made. */
+/** Resolves a call without side effects. Throws if it must not run. */
 export async function resolveCall(preparation: Preparation): Promise<ResolvedCall> {
   const { call, run, plan, ports } = preparation;
   const sandbox = await requireSandbox(preparation);
   const roots = rootsOf(run, ports.settings(call.spec.source), ports.folder);
-  // Where a command runs that does not say where.
+  // The default working folder.
   const base = roots[0]?.path ?? (sandbox === undefined ? ports.folder : OWN_FOLDER);
   const needsFolders = sandbox !== undefined || plan.pathNames.size > 0 || plan.cwd !== undefined;
   const folders = findFolders(needsFolders ? roots : [], ports.hidden());
   const opensMore = rootsKeyOf(run);
   const use = { folders, intent: intentOf(call), isSandboxed: sandbox !== undefined, opensMore };
-  fillArguments(plan, call.input); // judged as they came, before paths are resolved
+  fillArguments(plan, call.input); // checks the raw arguments before paths are resolved
   const { cwd, input } = needsFolders
     ? resolveFolders(preparation, { ...use, base: realpathSync.native(base), spend: createWork(call.input) })
     : { cwd: base, input: call.input };
@@ -83,36 +83,34 @@ async function requireSandbox({ call, run, ports, findSandbox }: Preparation): P
   if (mode === 'none') return undefined;
   const found = await findSandbox();
   if (found.ok) return found.sandbox;
-  // Whoever prefers one does not lose it because the machine is busy, or bubblewrap went away.
-  if (found.mayPass) throw new ToolcribError('no_sandbox', `no sandbox can be made just now: ${found.reason}`);
+  // With `preferred`, a command must not lose its sandbox because the machine is busy or bubblewrap was removed.
+  if (found.mayPass)
+    throw new ToolcribError('no_sandbox', `its sandbox cannot be created at the moment: ${found.reason}`);
   if (mode === 'preferred') return undefined;
   const cure = cureOf(run, settings);
-  throw new ToolcribError(
-    'no_sandbox',
-    `it may only run in a sandbox, and there is none here: ${found.reason}; ${cure}`,
-  );
+  throw new ToolcribError('no_sandbox', `it requires a sandbox, but none is available: ${found.reason}; ${cure}`);
 }
 
 /** A text that a program may join to a folder. */
 interface Piece {
   readonly name: string;
   readonly path: string;
-  /** False for a word of a longer text, and for what the program only reads or gets as a whole path. */
+  /** False for a word of a longer text, and for a text that the program only reads or gets as a whole path. */
   readonly mayBeWritten: boolean;
 }
 
-/** A folder that an argument names, maybe from another one. */
+/** A folder that an argument names, possibly relative to another one. */
 interface NamedFolder {
   readonly path: string;
   readonly mayBeWritten: boolean;
 }
 
-/** What trying a pattern costs, beside a look at a name. */
+/** The cost of matching a pattern, compared to inspecting a name. */
 const MATCH = 300;
 
 /**
- * A program may join one argument to a folder that another one names: tar -C FOLDER NAME. So no argument may lead to what
- * the crib keeps for itself, or to what decides what it runs, from there either; nor along several of them.
+ * A program may join one argument to a folder that another one names: tar -C FOLDER NAME. So no argument may lead from
+ * such a folder to a private or protected path of the crib, nor may several in sequence.
  */
 function requireNoJoin(call: BareCall): void {
   const pieces = piecesOf(call);
@@ -129,8 +127,8 @@ function requireNoJoin(call: BareCall): void {
       call.spend(1);
       if (isThere(piece, base)) note(piece, base, piece.mayBeWritten);
     }
-  for (const base of own) known.delete(base); // arguments have been judged from there
-  // What is found on the way is looked at in turn: a map hands out what is added to it.
+  for (const base of own) known.delete(base); // arguments were checked from there
+  // Folders found on the way are checked in turn: iterating a map includes entries added meanwhile.
   for (const [path, folder] of known)
     for (const piece of relative) {
       call.spend(1);
@@ -141,7 +139,7 @@ function requireNoJoin(call: BareCall): void {
     }
 }
 
-/** Most texts are not paths: only what climbs, or begins with something that is there, leads anywhere that was not named. */
+/** Most texts are not paths. Only a text that climbs, or starts with an existing name, can lead to a new place. */
 function isThere({ path }: Piece, base: string): boolean {
   return isAbsolute(path) || climbs(path) || isPattern(path) || existsSync(join(base, path.split('/', 1)[0] ?? ''));
 }
@@ -156,7 +154,7 @@ function requireHarmless(piece: Piece, folder: NamedFolder, { folders, intent, s
   if (mayWrite && leadsTo(path, from, fixed)) throw refusedCode(name);
 }
 
-/** Every text of the arguments that may be joined. Of long ones only what climbs counts. */
+/** All texts that may be joined. In long texts only paths that climb count. */
 function piecesOf({ plan, given, filled }: BareCall): readonly Piece[] {
   const told = new Set(templatesOf(plan).flatMap((template) => (template === plan.stdin ? [] : namesIn(template))));
   const whole = Object.entries(given).flatMap(([name, value]) => textsIn(value).map((text) => [name, text] as const));

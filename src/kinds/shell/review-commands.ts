@@ -15,7 +15,7 @@ import { fixedPathsOf } from './state-arguments.ts';
 import { cureOf, modeOf, REPAIR, rootsOf } from './surroundings.ts';
 import { isInside, tracePath } from './trace-path.ts';
 
-/** What the owner should know about all commands on this machine: which cannot run, which run unconfined, and which may write what decides what the crib runs. */
+/** Reviews all commands for the operator: which cannot run, which run without a sandbox, and which may write protected paths. */
 export function reviewCommands(specs: readonly ToolSpec[], ports: ShellPorts, found: FoundSandbox): ExecutorReview {
   const refused = new Map<string, string[]>();
   const unconfined: string[] = [];
@@ -24,10 +24,10 @@ export function reviewCommands(specs: readonly ToolSpec[], ports: ShellPorts, fo
   const hidden = ports.hidden();
   const kept = [...hidden.folders, ...hidden.files].map(realOf);
   for (const spec of specs) {
-    const run = spec[RUN] as ShellRun; // of its kind, and checked when it was let in
+    const run = spec[RUN] as ShellRun; // of this kind, and checked when it was loaded
     const settings = ports.settings(spec.source);
     const mode = modeOf(run, settings);
-    const isWanted = mode === 'required' || (mode === 'preferred' && !found.ok && found.mayPass); // no call does without one then
+    const isWanted = mode === 'required' || (mode === 'preferred' && !found.ok && found.mayPass); // then no call runs without one
     if (isWanted && !found.ok) add(refused, found.mayPass ? REPAIR : cureOf(run, settings), spec.name);
     if (mode === 'none' || (!isWanted && !found.ok)) unconfined.push(spec.name);
     const roots = rootsOf(run, settings, ports.folder);
@@ -43,12 +43,12 @@ export function reviewCommands(specs: readonly ToolSpec[], ports: ShellPorts, fo
       ...Array.from(
         refused,
         ([cure, names]) =>
-          `${countOf(names)} cannot be run, because there is no sandbox here (${reason}): ${listOf(names)}. To mend it: ${cure}.`,
+          `${countOf(names)} cannot run, because no sandbox is available (${reason}): ${listOf(names)}. To fix it, ${cure}.`,
       ),
       ...Array.from(
         keeping,
         ([path, names]) =>
-          `${whoOf(names)}: the command names ${path}, which the crib keeps for itself, and takes arguments. Without a sandbox relative ones are refused; in a sandbox nothing is found there. Name another path.`,
+          `${whoOf(names)}: the command takes arguments and names ${path}, which is private to the crib. Without a sandbox, relative arguments are refused; in a sandbox, the path is empty. Use another path.`,
       ),
       ...Array.from(writing, ([root, names]) => inReach(root, names, surroundings)).flat(),
     ],
@@ -61,7 +61,7 @@ export function reviewCommands(specs: readonly ToolSpec[], ports: ShellPorts, fo
   };
 }
 
-/** The paths that a command names itself, and to which its program may join what a caller says. */
+/** The paths that a command names itself, and to which its program may join caller text. */
 function joinedPathsOf(run: ShellRun, spec: ToolSpec, base: string): readonly string[] {
   const plan = planCommand(run, spec);
   const takesArguments = templatesOf(plan).some((template) => namesIn(template).length > 0);
@@ -80,7 +80,7 @@ interface Surroundings {
   readonly folder: string;
 }
 
-/** Which paths of a writable folder decide what the crib runs. */
+/** Warns about protected paths in a writable folder. */
 function inReach(root: string, tools: readonly string[], surroundings: Surroundings): readonly string[] {
   const { folder } = surroundings;
   const { readOnly: fixed } = surroundings.hidden;
@@ -91,14 +91,14 @@ function inReach(root: string, tools: readonly string[], surroundings: Surroundi
   const who = whoOf(tools);
   if (around.length > 0)
     return [
-      `${who} cannot write ${show(root)}: it lies in ${listOf(around.map(show))}, which decides what the crib runs. Name another folder.`,
+      `${who} cannot write ${show(root)}: it is in the protected path ${listOf(around.map(show))}, which controls what the crib runs. Use another folder.`,
     ];
   const loose = linksIn(root, surroundings);
-  const replaced = `${who} cannot be run in a sandbox: ${show(root)} can be written, and holds links by which the crib finds its files: ${listOf(loose.map(show))}. Name what they lead to, or another folder.`;
+  const replaced = `${who} cannot run in a sandbox: the writable folder ${show(root)} contains links that lead to files of the crib: ${listOf(loose.map(show))}. Configure the targets of the links, or use another folder.`;
   if (within.length === 0) return loose.length === 0 ? [] : [replaced];
   return [
     ...(loose.length === 0 ? [] : [replaced]),
-    `${who} may write ${show(root)}, which contains what decides what the crib runs: ${listOf(within.map(show))}. In a sandbox these stay as they are; without one only arguments are checked. Name a folder without them under executors.shell.roots or sandbox.write.`,
+    `${who} may write ${show(root)}, which contains protected paths that control what the crib runs: ${listOf(within.map(show))}. In a sandbox they are read-only; without one, only arguments are checked. Use a folder without them in executors.shell.roots or sandbox.write.`,
   ];
 }
 
@@ -106,7 +106,7 @@ function linksIn(root: string, { hidden, system }: Surroundings): readonly strin
   try {
     return looseLinks(withSystem(findFolders([{ path: root, isWritable: true }], hidden), system));
   } catch (cause) {
-    if (cause instanceof ToolcribError) return []; // a folder that no command can use: each call says why
+    if (cause instanceof ToolcribError) return []; // a folder that no command can use: each call reports the reason
     throw cause;
   }
 }

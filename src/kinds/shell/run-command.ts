@@ -17,19 +17,19 @@ import { bubblewrapMark, type FoundSandbox, findSandbox } from './sandbox.ts';
 import type { ShellPorts } from './shell-kind.ts';
 import type { ShellRun } from './shell-run.ts';
 
-/** Runs commands, and ends them. */
+/** Runs and ends commands. */
 export interface Commands {
   run(call: ToolCall, run: ShellRun): Promise<ToolResult>;
-  /** Why a call would be refused; starts nothing. */
+  /** The reason a call would be refused; starts nothing. */
   precheck(call: ToolCall, run: ShellRun): Promise<ToolError | undefined>;
   review(specs: readonly ToolSpec[]): Promise<ExecutorReview>;
   close(): Promise<void>;
 }
 
-/** How much a command may say, on each of its outputs. */
+/** Output limit of a command, for stdout and stderr each. */
 const MAX_BYTES = 10_000_000;
 
-/** Nothing is started before the first command. */
+/** Creates the runner; nothing starts before the first command. */
 export function createCommands(ports: ShellPorts): Commands {
   const programs = createPrograms();
   const plans = new WeakMap<ShellRun, CommandPlan>();
@@ -68,7 +68,7 @@ export function createCommands(ports: ShellPorts): Commands {
       });
       try {
         prepared = await prepareProgram(prepare(call, run));
-        if (reason !== undefined) return failed(reason); // called off before it began
+        if (reason !== undefined) return failed(reason); // cancelled before it started
         if (isClosed || !deferred.begin()) return closed(call);
         running = programs.run({ ...prepared.program, maxBytes: MAX_BYTES });
         const end = await running.ended;
@@ -96,8 +96,8 @@ export function createCommands(ports: ShellPorts): Commands {
 }
 
 /**
- * It is tried out once, and again where the PATH leads to another one or to none; where the machine was only busy, by the
- * next call. Once there was one, no command runs without because it went away.
+ * Caches the sandbox probe. It is repeated when PATH leads to another bubblewrap or to none; after a busy machine, by
+ * the next call. Once a sandbox was available, no command runs without one because it went away.
  */
 function rememberSandbox(): (path: string | undefined) => Promise<FoundSandbox> {
   let last: { readonly mark: string; readonly looking: Promise<FoundSandbox> } | undefined;
@@ -107,7 +107,7 @@ function rememberSandbox(): (path: string | undefined) => Promise<FoundSandbox> 
     if (!found.ok && found.mayPass) last = undefined;
     wasThere ||= found.ok;
     if (found.ok || !wasThere) return found;
-    return { ...found, mayPass: true, reason: `${found.reason}, and there was one before` };
+    return { ...found, mayPass: true, reason: `${found.reason}, although a sandbox was available before` };
   };
   return (path) => {
     const mark = bubblewrapMark(path);
@@ -122,41 +122,43 @@ function refusal(cause: unknown, { spec: { name } }: ToolCall): ToolError {
     return toolError('invalid_input', message, { issues: [cause.issue] });
   }
   if (!(cause instanceof ToolcribError)) throw cause;
-  return toolError('unavailable', `"${name}" cannot be run: ${REASONS[cause.code] ?? cause.message}.`, { cause });
+  return toolError('unavailable', `"${name}" cannot run: ${REASONS[cause.code] ?? cause.message}.`, { cause });
 }
 
-/** What may be said of what whoever set the tool up has to mend. */
+/** Reasons that may be shown to callers; the details are for the operator. */
 const REASONS: Readonly<Record<string, string>> = {
   missing_secret: 'a secret that it needs is missing',
   unknown_secret: 'a secret that it needs is missing',
-  missing_folder: 'a folder that it needs is not there',
-  missing_program: 'its program is not there',
-  outside_folder: 'the folder it runs in is not one that it may use',
-  loose_link: 'a folder that it may write holds a link by which the crib finds its files; toolcrib check names it',
+  missing_folder: 'a folder that it needs does not exist',
+  missing_program: 'its program is not found',
+  outside_folder: 'its cwd or one of its folders is not allowed',
+  loose_link: 'a folder that it may write contains a link to files of the crib; toolcrib check names it',
 };
 
 function closed({ spec: { name } }: ToolCall): ToolResult {
-  return failed(toolError('unavailable', `"${name}" was ended, because the crib is closed.`));
+  return failed(toolError('unavailable', `"${name}" was stopped because the crib was closed.`));
 }
 
-/** What a result is made with. */
+/** Options for making a result. */
 interface ResultContext {
   readonly name: string;
   readonly result: ShellRun['result'];
   readonly isSandboxed: boolean;
-  /** What to say of the network, given what the command said. */
+  /** A hint about the network, derived from the output of the command. */
   networkHint(said: string): string;
 }
 
 const MAX_STDERR = 4000;
 const MAX_WORDS = 1000;
 
-/** What became of a command, for whoever called. */
+/** Converts the end of a command into a result. */
 function toCommandResult(end: ProgramEnd, context: ResultContext): ToolResult {
   const { name, isSandboxed } = context;
   if (end.kind === 'failed') return cannotStart(name, end.reason);
   if (end.saidTooMuch)
-    return failed(toolError('too_large', `"${name}" said more than ${MAX_BYTES} bytes, and was ended; ask for less.`));
+    return failed(
+      toolError('too_large', `"${name}" was stopped because it printed more than ${MAX_BYTES} bytes; ask for less.`),
+    );
   if (isSandboxed && end.code === 1 && end.stderr.startsWith('bwrap: ')) return noSandboxMade(name, end.stderr);
   if (end.code !== 0) return commandFailed(end, context);
   const result = answerOf(end.stdout.toString('utf8'), context);
@@ -168,9 +170,9 @@ function answerOf(text: string, { name, result = 'text' }: ResultContext): ToolR
   if (result === 'text') return done(text);
   if (result === 'lines') return done(text, text === '' ? [] : text.replace(/\r?\n$/, '').split(/\r?\n/));
   const data = parseJson(text);
-  // What is nested too deeply, or a number that is none, nobody could pass on.
+  // JSON that is nested too deeply or has an invalid number cannot be passed on.
   if (isJson(data)) return done(text.trim(), data);
-  return failed(toolError('invalid_output', `"${name}" was to print JSON, and printed something else.`));
+  return failed(toolError('invalid_output', `"${name}" did not print valid JSON.`));
 }
 
 function commandFailed(
@@ -178,7 +180,7 @@ function commandFailed(
   { name, isSandboxed, networkHint }: ResultContext,
 ): FailedResult {
   const { code: exitCode, stdout } = end;
-  // Who passes on how a program ended adds 128, as shells do.
+  // Programs that pass on an exit status add 128, as shells do.
   const signal = end.signal ?? (isSandboxed ? signalOf(exitCode) : null);
   const stderr = lastOf(end.stderr, MAX_STDERR);
   const how = signal === null ? `exit code ${exitCode}` : signal;
@@ -190,12 +192,17 @@ function commandFailed(
   return { ...failed(error), data: { exitCode, signal, stderr, ...(said !== '' && { stdout: said }) } };
 }
 
-/** A command without network fails for reasons that only its owner can mend. */
+/** Explains network failures, which only the operator can fix. */
 function networkHintOf(run: ShellRun, { program }: PreparedProgram, { env }: ShellPorts): ResultContext['networkHint'] {
   return (said) => {
     const hasNetwork = !program.isContained || run.sandbox?.network !== false;
     if (!hasNetwork) return isNetworkTrouble(said) ? 'Its sandbox has no network: sandbox.network is false.' : '';
-    return describeWithheld({ said, env, given: program.env, cure: 'write what it needs into the env of its run' });
+    return describeWithheld({
+      said,
+      env,
+      given: program.env,
+      cure: 'set the ones that it needs in the env of its run',
+    });
   };
 }
 
@@ -205,31 +212,33 @@ function signalOf(exitCode: number | null): string | null {
 }
 
 const UNKNOWN = 'its program cannot be started';
-const NOT_THERE = 'its program, or the folder it runs in, is not there';
+const NOT_THERE = 'its program or its cwd does not exist';
 const REFUSALS: Readonly<Record<string, string>> = {
   ENOENT: NOT_THERE,
   ENOTDIR: NOT_THERE,
-  // Also where a folder of PATH is not for us.
-  EACCES: 'its program may not be run, or is not there',
+  // Also if a folder of PATH is not accessible.
+  EACCES: 'its program is not executable or does not exist',
 };
 
 function cannotStart(name: string, reason: string): FailedResult {
   const cause = new Error(`its program cannot be started: ${reason}`);
   if (reason === 'E2BIG')
     return failed(
-      toolError('invalid_input', `The arguments of "${name}" are longer than a program can take.`, { cause }),
+      toolError('invalid_input', `The arguments of "${name}" are too long for a program; pass less.`, { cause }),
     );
   const isBusy = ['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'].includes(reason);
-  const why = isBusy ? 'the machine has no room for another program; try again later' : (REFUSALS[reason] ?? UNKNOWN);
-  return failed(toolError('unavailable', `"${name}" cannot be run: ${why}.`, { retryable: isBusy, cause }));
+  const why = isBusy
+    ? 'the machine has no resources for another process; try again later'
+    : (REFUSALS[reason] ?? UNKNOWN);
+  return failed(toolError('unavailable', `"${name}" cannot run: ${why}.`, { retryable: isBusy, cause }));
 }
 
 function noSandboxMade(name: string, said: string): FailedResult {
   const cause = new Error(lastOf(said, MAX_WORDS));
-  return failed(toolError('unavailable', `"${name}" cannot be run: its sandbox could not be made.`, { cause }));
+  return failed(toolError('unavailable', `"${name}" cannot run: its sandbox could not be created.`, { cause }));
 }
 
-/** The end of a text, whole characters only. */
+/** The end of a text, without splitting a character. */
 function lastOf(text: string, length: number): string {
   if (text.length <= length) return text;
   const end = text.slice(-length);

@@ -6,16 +6,16 @@ import { type AllowedFolders, isInWritableRoot, type Root } from './allowed-fold
 import type { Sandbox } from './sandbox.ts';
 import { foldersAbove, isInside } from './trace-path.ts';
 
-/** What one program finds inside. */
+/** The view of one program inside the sandbox. */
 export interface Inside {
   readonly roots: readonly Root[];
-  /** Folders and files that must not be seen, or not be changed, wherever they lie. */
+  /** Paths to hide or to make read-only, wherever they are. */
   readonly masks: readonly Mask[];
-  /** Files beside the system that may be read: the program itself. */
+  /** Readable files outside the system folders: the program itself. */
   readonly extra: readonly string[];
   readonly network: boolean;
   readonly cwd: string;
-  /** Variables that must not be set before it is inside. */
+  /** Variables that must be set only inside. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -24,25 +24,25 @@ interface Mask {
   readonly kind: 'folder' | 'file' | 'readOnly';
 }
 
-/** What a program may keep in memory under the name of files. */
+/** Size limit of in-memory files. */
 const MAX_KEPT_BYTES = 268_435_456;
-/** Folders of its own, gone with it. */
+/** Private folders, removed with the sandbox. */
 const OWN = ['/tmp', '/var/tmp'];
 
-// Without capabilities nobody undoes what follows, root neither.
+// Without capabilities not even root can undo the following.
 const NAMESPACES = [
   ...['--die-with-parent', '--new-session', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
   ...['--cap-drop', 'ALL'],
 ];
 
-/** The arguments before the program: the system to read, the roots, folders of its own, and nothing else. */
+/** The bubblewrap arguments before the program: system folders, roots, private folders, and nothing else. */
 export function sandboxArguments(sandbox: Sandbox, inside: Inside): readonly string[] {
   const { system, hasSizes } = sandbox;
   const { roots, masks, extra, network, cwd, env = {} } = inside;
   const size = hasSizes ? ['--size', String(MAX_KEPT_BYTES)] : [];
   const own = (path: string) => [...size, '--tmpfs', path];
   const isSeen = (path: string) => [...system, ...roots.map((root) => root.path)].some((seen) => isInside(path, seen));
-  // What lies deeper comes later: a folder hides what was put into it before.
+  // Deeper paths come later: mounting a folder hides earlier mounts inside it.
   const places = new Map<string, readonly string[]>([
     ...pinsOf(inside).map((path) => [path, ['--bind', path, path]] as const),
     ...system.map((path) => [path, ['--ro-bind', path, path]] as const),
@@ -57,7 +57,7 @@ export function sandboxArguments(sandbox: Sandbox, inside: Inside): readonly str
     ...(network ? [] : ['--unshare-net']),
     ...sorted.flatMap(([, place]) => place),
     ...masks.filter(({ path }) => isSeen(path)).flatMap((mask) => maskOf(mask)),
-    // Settings of the kernel belong to root, who needs no capability to change what is its own.
+    // Kernel settings belong to root, which needs no capability to change its own files.
     ...['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev', ...own('/dev/shm'), '--remount-ro', '/dev'],
     ...(isRootShown ? ['--ro-bind-try', '/sys', '/sys'] : ['--remount-ro', '/']),
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
@@ -66,8 +66,8 @@ export function sandboxArguments(sandbox: Sandbox, inside: Inside): readonly str
 }
 
 /**
- * The folders between a root and what is covered in it. What is mounted cannot be moved; a folder around it could be, and
- * the next program would find under another name what is covered under this one only.
+ * The folders between a root and a masked path. A mount point cannot be moved, but a folder around it could be, and
+ * the next program would find the masked path under another name.
  */
 function pinsOf({ roots, masks }: Inside): readonly string[] {
   const isWritable = (path: string) =>
@@ -85,20 +85,20 @@ function depthOf(path: string): number {
   return path === '/' ? 0 : path.split('/').length;
 }
 
-/** What is covered while a program runs. */
+/** The masks for one run. */
 export interface Cover {
   readonly masks: readonly Mask[];
-  /** Removes what was made only to be covered. */
+  /** Removes placeholders that were created only to be masked. */
   release(): void;
 }
 
-/** What must be covered. What is not there yet is made where a command could make it: only what is there can be covered. */
+/** Finds the paths to mask. A missing path that a command could create is created first, because only existing paths can be masked. */
 export function findCover(found: AllowedFolders, system: readonly string[]): Cover {
   const folders = withSystem(found, system);
   requireFixedLinks(folders);
   const { hidden } = folders;
   const isWritable = (path: string) => isInWritableRoot(path, folders);
-  // Whoever makes these first would otherwise say what keys there are.
+  // A command that created these first could plant its own keys.
   for (const path of hidden.folders.filter(isWritable)) make(() => mkdirSync(path, PRIVATE_FOLDER));
   for (const path of hidden.files.filter(isWritable)) {
     make(() => mkdirSync(dirname(path), PRIVATE_FOLDER));
@@ -109,34 +109,31 @@ export function findCover(found: AllowedFolders, system: readonly string[]): Cov
   const masks = [
     ...fixed.map((path) => ({ path, kind: 'readOnly' }) as const),
     ...held.paths.map((path) => ({ path, kind: 'folder' }) as const),
-    ...hidden.folders.map((path) => ({ path, kind: 'folder' }) as const), // what is hidden stays so
+    ...hidden.folders.map((path) => ({ path, kind: 'folder' }) as const), // hidden paths come last and win
     ...hidden.files.map((path) => ({ path, kind: 'file' }) as const),
   ];
   return { masks: masks.filter(({ path }) => existsSync(path)), release: held.release };
 }
 
-/** The folders of the system are read-only inside of a wider root; a root inside of them, or one of them, is what it says. */
+/** System folders are read-only inside a wider root; a root inside them, or equal to one, keeps its own mode. */
 export function withSystem(folders: AllowedFolders, system: readonly string[]): AllowedFolders {
   const fixed = system.map((path) => ({ path, isWritable: false }));
   return { ...folders, roots: [...fixed, ...folders.roots].toSorted((a, b) => a.path.length - b.path.length) };
 }
 
-/** A link cannot be covered: what may write its folder may put another one in its place. */
+/** A link cannot be masked: a command that can write its folder can replace it. */
 function requireFixedLinks(folders: AllowedFolders): void {
   const [loose] = looseLinks(folders);
   if (loose === undefined) return;
-  throw new ToolcribError(
-    'loose_link',
-    `it may write the folder of ${loose}, a link by which the crib finds its files`,
-  );
+  throw new ToolcribError('loose_link', `it may write the folder of ${loose}, a link that leads to files of the crib`);
 }
 
-/** The links by which the crib finds its files, as far as a command could replace them. */
+/** Links to files of the crib that a command could replace. */
 export function looseLinks(folders: AllowedFolders): readonly string[] {
   return folders.links.filter((link) => isInWritableRoot(link, folders) && !folders.fixed.covers(dirname(link)));
 }
 
-/** Keeps the names of what is not there yet: of several folders that are missing, the outermost. */
+/** Creates placeholders for missing paths; of several missing folders, only the outermost. */
 function holdMissing(paths: readonly string[]): { readonly paths: readonly string[]; release(): void } {
   const places = new Set(paths.filter((path) => isMissing(path)).map(firstMissing));
   const held = [...places].flatMap((path) => {
@@ -161,13 +158,13 @@ function isMissing(path: string): boolean {
 
 const PRIVATE_FOLDER = { recursive: true, mode: 0o700 } as const;
 
-/** What we may not make, a command that runs as we do may not either. */
+/** Ignores paths that we may not create: a command, which runs as the same user, may not either. */
 function make(create: () => void): void {
   try {
     create();
   } catch (cause) {
-    const { code = '' } = cause as NodeJS.ErrnoException; // of the file system
+    const { code = '' } = cause as NodeJS.ErrnoException; // from the file system
     if (['EEXIST', 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR'].includes(code)) return;
-    throw new ToolcribError('no_sandbox', 'what must be hidden from it cannot be hidden', { cause });
+    throw new ToolcribError('no_sandbox', 'private files of the crib cannot be hidden from it', { cause });
   }
 }

@@ -3,22 +3,22 @@ import { existsSync, readlinkSync, statSync } from 'node:fs';
 import { sandboxArguments } from './sandbox-arguments.ts';
 import { findProgram } from './surroundings.ts';
 
-/** What can hold a program in. */
+/** An available sandbox. */
 export interface Sandbox {
-  /** The file of bubblewrap. */
+  /** The path of bubblewrap. */
   readonly bubblewrap: string;
-  /** The folders of the system that are there. */
+  /** The system folders that exist. */
   readonly system: readonly string[];
-  /** Whether what is kept in memory can be bounded; older ones cannot. */
+  /** True if bubblewrap can limit the size of in-memory files; older versions cannot. */
   readonly hasSizes: boolean;
 }
 
-/** A sandbox, or why there is none, and whether there may be one in a moment. */
+/** A sandbox, or the reason there is none and whether that may be temporary. */
 export type FoundSandbox =
   | { readonly ok: true; readonly sandbox: Sandbox }
   | { readonly ok: false; readonly reason: string; readonly mayPass: boolean };
 
-/** What every program may read: programs, libraries and their settings. */
+/** Folders that every program may read: programs, libraries and their settings. */
 const SYSTEM = [
   '/usr',
   '/bin',
@@ -32,18 +32,18 @@ const SYSTEM = [
   '/nix/store',
   '/gnu/store',
 ];
-/** Where names of hosts are looked up on systems that keep that in memory. */
+/** Folders with the DNS configuration on systems that keep it in memory. */
 const NAMES_OF_HOSTS = ['/run/systemd/resolve', '/run/resolvconf', '/run/NetworkManager'];
 
 const PROBE_MS = 10_000;
 
-/** Looks for bubblewrap on a PATH and tries it: one that cannot make a sandbox here, or only claims to, is none. */
+/** Finds bubblewrap on a PATH and probes it: one that cannot create a sandbox, or only pretends to, does not count. */
 export async function findSandbox(path: string | undefined): Promise<FoundSandbox> {
   if (process.platform !== 'linux') return none('bubblewrap runs on Linux only');
   const bubblewrap = findProgram('bwrap', { path, cwd: '/' });
   if (bubblewrap === undefined) return none('bubblewrap (bwrap) is not installed');
   const program = findProgram('readlink', { path: `${path}:/usr/bin:/bin`, cwd: '/' });
-  if (program === undefined) return none('there is no program "readlink" to try bubblewrap with');
+  if (program === undefined) return none('program "readlink" not found, which is needed to test bubblewrap');
   const system = [...SYSTEM, ...NAMES_OF_HOSTS].filter((folder) => existsSync(folder));
   let reason = '';
   for (const hasSizes of [true, false]) {
@@ -53,13 +53,13 @@ export async function findSandbox(path: string | undefined): Promise<FoundSandbo
     if (problem === undefined) return { ok: true, sandbox };
     reason = problem;
   }
-  return none(`bubblewrap cannot make a sandbox here: ${reason}`, BUSY.test(reason));
+  return none(`bubblewrap cannot create a sandbox here: ${reason}`, BUSY.test(reason));
 }
 
-/** Another text in every namespace of mounts: what says the same inside as outside holds nothing in. */
+/** Differs in every mount namespace: if it is the same inside and outside, the sandbox does not isolate. */
 const MOUNTS = '/proc/self/ns/mnt';
 
-/** Another text once a PATH leads to another bubblewrap, or to none. */
+/** Changes when PATH leads to another bubblewrap, or to none. */
 export function bubblewrapMark(path: string | undefined): string {
   const file = findProgram('bwrap', { path, cwd: '/' });
   const status = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
@@ -67,7 +67,7 @@ export function bubblewrapMark(path: string | undefined): string {
 }
 
 const DOES_NOT_END = 'it does not end';
-/** What is said where the machine has no room just now. */
+/** Messages of a machine that is temporarily out of resources. */
 const BUSY = new RegExp(
   `${DOES_NOT_END}|EAGAIN|EMFILE|ENFILE|ENOMEM|Resource temporarily unavailable|Cannot allocate memory|Too many open files`,
 );
@@ -76,13 +76,14 @@ function none(reason: string, mayPass = false): FoundSandbox {
   return { ok: false, reason, mayPass };
 }
 
-/** What it says against it, if it fails. */
+/** Runs the probe; resolves with the problem, or undefined if it works. */
 function tryOut(program: string, args: readonly string[]): Promise<string | undefined> {
   return new Promise((settle) => {
     execFile(program, args, { timeout: PROBE_MS, killSignal: 'SIGKILL', env: {} }, (error, stdout, stderr) => {
-      if (error === null) return settle(isElsewhere(stdout.trim()) ? undefined : 'what it starts is not in a sandbox');
+      if (error === null)
+        return settle(isElsewhere(stdout.trim()) ? undefined : 'the program that it starts is not isolated');
       const [said = ''] = stderr.trim().split('\n');
-      settle(said.slice(0, 300) || (error.killed === true ? DOES_NOT_END : `it ended with ${String(error.code)}`));
+      settle(said.slice(0, 300) || (error.killed === true ? DOES_NOT_END : `it exited with ${String(error.code)}`));
     });
   });
 }

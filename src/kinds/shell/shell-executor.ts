@@ -6,7 +6,7 @@ import type { Commands } from './run-command.ts';
 import type { ShellPorts } from './shell-kind.ts';
 import { SHELL_RUN_SCHEMA, type ShellRun } from './shell-run.ts';
 
-/** Runs programs by argument lists, in a sandbox where there is one. */
+/** Runs programs with argument lists, in a sandbox if one is available. */
 export function shellExecutor(ports: ShellPorts): Executor {
   const note = (run: ShellRun, spec: ToolSpec) => {
     ports.noteCode?.(spec, codeOf(run, spec, ports));
@@ -17,19 +17,19 @@ export function shellExecutor(ports: ShellPorts): Executor {
   const load = async () => {
     const { createCommands } = await import('./run-command.ts');
     const loaded = createCommands(ports);
-    if (isClosed) await loaded.close(); // before its first call, or while it was being loaded
+    if (isClosed) await loaded.close(); // before its first call, or while loading
     return loaded;
   };
   const loaded = () => {
-    commands ??= load(); // nothing of it is loaded before the first call
+    commands ??= load(); // loaded lazily by the first call
     return commands;
   };
   return {
     kind: 'shell',
     runSchema: SHELL_RUN_SCHEMA,
     cure: ({ command }) => (typeof command === 'string' ? cureOfText(command) : undefined),
-    check: (run, spec) => checkCommand(note(run as ShellRun, spec), spec), // its schema was asked first
-    precheck: async (call, run) => (await loaded()).precheck(call, note(run as ShellRun, call.spec)), // checked when the spec was let in
+    check: (run, spec) => checkCommand(note(run as ShellRun, spec), spec), // the schema was checked first
+    precheck: async (call, run) => (await loaded()).precheck(call, note(run as ShellRun, call.spec)), // checked when the spec was loaded
     review: async (specs) => (await loaded()).review(specs),
     execute: async (call, run) => (await loaded()).run(call, note(run as ShellRun, call.spec)), // as above
     async close() {

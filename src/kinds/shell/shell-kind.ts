@@ -4,16 +4,16 @@ import type { BuiltInExecutorsConfig } from '../../config/types/guards.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
 import { SANDBOX_MODES, type SandboxMode } from './shell-run.ts';
 
-/** What a configuration says about commands. */
+/** The configuration of the kind `shell`. */
 type ShellConfig = NonNullable<BuiltInExecutorsConfig['shell']>;
 
-/** What may be said about a source that can bring commands. */
+/** Settings of a source that can contain commands. */
 interface CommandSettings {
-  /** Whether its commands run in a sandbox. */
+  /** The sandbox mode of its commands. */
   readonly sandbox?: SandboxMode;
 }
 
-/** Commands. */
+/** The kind `shell`. */
 export const shellKind: Kind<'shell', ShellConfig> = {
   kind: 'shell',
   pathFields: ['cwd', 'sandbox.read', 'sandbox.write'],
@@ -21,17 +21,17 @@ export const shellKind: Kind<'shell', ShellConfig> = {
   options: object<ShellConfig>('Commands.', {
     sandbox: choice(
       SANDBOX_MODES,
-      'Whether commands run in a sandbox. Default: where there is one; a command that declares a sandbox, or comes from a remote list, never without one unless preferred is written here or at its source.',
+      'Whether commands run in a sandbox. Default: in one if available. Commands that declare a sandbox or come from a remote list require one, unless preferred is set here or at their source.',
     ),
     roots: oneOrMany(
       text('A folder.', { use: 'path', decides: 'nothing' }),
-      "Folders that commands may read and write, and paths may lie in; default this file's folder, which they may only read.",
+      "Folders that commands may read and write, and that path arguments must lie in; default this file's folder, read-only.",
     ),
   }),
   sourceOptions: {
     sandbox: choice(
       SANDBOX_MODES,
-      'Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none.',
+      'Whether its commands run in a sandbox. With preferred, commands that declare one run without it if none is available.',
     ),
   },
   async open(ports: KindPorts<ShellConfig>) {
@@ -47,18 +47,18 @@ export const shellKind: Kind<'shell', ShellConfig> = {
   },
 };
 
-/** What the configuration says about commands. */
+/** Settings for commands. */
 export interface ShellSettings {
   readonly sandbox?: SandboxMode | undefined;
-  /** What the owner says at the source of the command. */
+  /** The mode configured at the source of the command. */
   readonly source?: SandboxMode | undefined;
   readonly roots?: string | readonly string[] | undefined;
 }
 
-/** What commands are run with. */
+/** Options for running commands. */
 export interface ShellPorts extends Pick<KindPorts, 'folder' | 'env' | 'hidden'> {
   readonly secrets: Pick<Secrets, 'fill'>;
-  /** What the configuration says now about commands of a source. */
+  /** The current settings for commands of a source. */
   settings(source: string): ShellSettings;
   noteCode?: KindPorts['noteCode'] | undefined;
 }

@@ -1,21 +1,21 @@
 import type { JsonSchema } from '../../core/json.ts';
 import type { Run } from '../../core/tool-spec.ts';
 
-/** Whether a command runs in a sandbox: nowhere else, where there is one, or never. */
+/** Sandbox modes: always in a sandbox, in one if available, or never. */
 export const SANDBOX_MODES = ['required', 'preferred', 'none'] as const;
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
 
-/** What a command may use up. */
+/** Resource limits of a command. */
 export interface ShellLimits {
   readonly cpuSeconds?: number;
-  /** Of address space, for each process. */
+  /** Address space of each process. */
   readonly memoryBytes?: number;
   readonly processes?: number;
-  /** The largest file that it may write. */
+  /** Largest file that it may write. */
   readonly fileBytes?: number;
 }
 
-/** What a command may see, and how much it may use. */
+/** Access and resource limits of a command. */
 interface ShellSandbox {
   readonly mode?: SandboxMode;
   readonly read?: string | readonly string[];
@@ -24,7 +24,7 @@ interface ShellSandbox {
   readonly limits?: ShellLimits;
 }
 
-/** How a command runs: `{name}` stands for an argument of the call, a list inside the command for a group that may be left out. */
+/** The `run` of a command: `{name}` is an argument of the call, a list inside the command is an optional group. */
 export interface ShellRun extends Run {
   readonly kind: 'shell';
   readonly command: readonly (string | readonly string[])[];
@@ -32,11 +32,11 @@ export interface ShellRun extends Run {
   readonly env?: Readonly<Record<string, string | number | boolean>>;
   readonly stdin?: string;
   readonly result?: 'text' | 'lines' | 'json';
-  /** The placeholders that are paths; absent means that their names and formats tell. */
+  /** Placeholders that are paths; if absent, detected by their names and formats. */
   readonly paths?: readonly string[];
-  /** The paths that the program only reads: they need not lie in a folder that may be written. */
+  /** Paths that the program only reads; they need not be in a writable folder. */
   readonly reads?: readonly string[];
-  /** The placeholders whose values may begin with a dash where an argument begins with them. */
+  /** Placeholders whose values may start with a dash at the start of an argument. */
   readonly allowDashes?: readonly string[];
   readonly sandbox?: ShellSandbox;
 }
@@ -46,7 +46,7 @@ const NAMES = { type: 'array', items: { type: 'string', minLength: 1 } } as cons
 const PATHS = { anyOf: [{ type: 'string', minLength: 1 }, NAMES] } as const;
 const COUNT = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
 
-/** What a run of a command looks like. */
+/** The schema of a `run` of the kind `shell`. */
 export const SHELL_RUN_SCHEMA: JsonSchema = {
   type: 'object',
   required: ['command'],

@@ -9,23 +9,23 @@ import { FIXED, type Intent, type SpendWork } from './fill-call.ts';
 import { isPattern, mayMatch, namesAt } from './path-patterns.ts';
 import { type Places, type TracedPath, tracePath } from './trace-path.ts';
 
-/** What a command outside of a sandbox is told, and where it runs. */
+/** A call that runs without a sandbox. */
 export interface BareCall {
   readonly plan: CommandPlan;
-  /** As the caller gave them. */
+  /** Arguments as the caller gave them. */
   readonly given: JsonObject;
-  /** With all paths resolved. */
+  /** Arguments with all paths resolved. */
   readonly filled: JsonObject;
   readonly cwd: string;
   readonly folders: AllowedFolders;
-  /** What the command is taken to do with paths. */
+  /** The assumed use of paths by the command. */
   readonly intent: Intent;
   readonly spend: SpendWork;
 }
 
 /**
- * Without a sandbox nothing but this stands between a program and what the crib keeps for itself. So no argument, whatever
- * its name, may name that, lie in it or contain it: alone, as a part of an option, or as a `file:` address.
+ * Without a sandbox, this check alone protects the crib's private files. So no argument, whatever its name, may name
+ * them, lie in them or contain them: alone, as part of an option, or as a `file:` URL.
  */
 export function requireNoState(call: BareCall): void {
   // A program may join an argument to a folder that its command names: tar -C FOLDER NAME.
@@ -37,8 +37,8 @@ export function requireNoState(call: BareCall): void {
 }
 
 /**
- * A program may write what any argument names, whatever the argument is called. Those that are known as paths have been
- * judged by then. What stands in stdin is a text that is written, or one of many lines: its words are not taken for paths.
+ * A program may write to any path that an argument names, whatever its name. Declared paths were already checked. Text
+ * for stdin is content, or has many lines: its words are not taken for paths.
  */
 function requireNoCode(call: BareCall): void {
   const { plan, given, filled, folders } = call;
@@ -52,7 +52,7 @@ function requireNoCode(call: BareCall): void {
   }
 }
 
-/** The paths that the command itself may name, whatever the caller says. */
+/** The paths that the command itself may name, independent of the caller. */
 export function fixedPathsOf(plan: CommandPlan, cwd: string): readonly string[] {
   const fixed = templatesOf(plan)
     .filter((template) => template !== plan.stdin && template !== plan.cwd)
@@ -65,7 +65,7 @@ export function isFolder(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
   } catch {
-    return false; // nor can a program go there
+    return false; // a program cannot enter it either
   }
 }
 
@@ -75,7 +75,7 @@ function requireNoStateFrom(call: BareCall): void {
   const secret = [...hidden.folders, ...hidden.files];
   const leads = (path: string) => leadsToState(path, call, kept);
   const isState = (text: string) => secret.some((path) => text.includes(path)) || pathsIn(text).some(leads);
-  // Words and patterns count in what the caller wrote; a path that was resolved is one name, whatever it holds.
+  // Words and patterns are checked in the raw text only; a resolved path is a single name, whatever it contains.
   const mayLead = (name: string, text: string) => {
     const words = wordsIn(name, text, cwd);
     const patterns = [...pathsIn(text), ...words].filter(isPattern);
@@ -91,12 +91,12 @@ function requireNoStateFrom(call: BareCall): void {
 export function refused(name: string): UnfitArgument {
   return new UnfitArgument(
     name,
-    'names, lies in or contains what the crib keeps for itself, or a process under /proc; without a sandbox no tool may be given that',
+    'names, lies in or contains private files of the crib or a process under /proc; tools without a sandbox must not receive such paths',
   );
 }
 
 export function refusedCode(name: string): UnfitArgument {
-  return new UnfitArgument(name, `leads to what ${FIXED}`);
+  return new UnfitArgument(name, `leads to ${FIXED}`);
 }
 
 export function textsIn(value: JsonValue | undefined): readonly string[] {
@@ -104,7 +104,7 @@ export function textsIn(value: JsonValue | undefined): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/** What the program is told where arguments stand in it, each from the first of its parts on, from the second, and so on. */
+/** The filled texts that contain arguments, each from its first part on, from its second, and so on. */
 export function filledTexts(plan: CommandPlan, input: JsonObject): readonly (readonly [name: string, text: string])[] {
   const own = new Set(plan.groups.flatMap(({ templates }) => templates));
   const others = templatesOf(plan).filter((template) => !own.has(template) && template !== plan.stdin);
@@ -124,25 +124,26 @@ function endsOf({ parts, mistakes }: Template, values: JsonObject): readonly (re
   });
 }
 
-/** No system opens a path that is longer. */
+/** The system limit for paths. */
 export const MAX_PATH = 4096;
-/** No system takes an argument that is longer. */
+/** The system limit for one argument. */
 const MAX_ARGUMENT = 131_072;
 const MANY_PIECES = 64;
 
 export const WORD_ENDS = /[\s"'`;|&<>()=:@,\\]+/;
 
-/** So many words of one text are looked at. */
+/** Limit of words checked in one text. */
 const MANY_WORDS = 5000;
 
 /**
- * The words of a text that may be paths: what splits its input (xargs, a shell) reads each of them by itself, and a text that
- * is too long for an argument can still be read from stdin. A lone slash is none, since it stands in sentences.
+ * The words of a text that may be paths: a program that splits its input (xargs, a shell) reads each word alone, and a
+ * text that is too long for an argument can still be read from stdin. A lone slash does not count, since sentences
+ * contain it.
  */
 function wordsIn(name: string, text: string, cwd: string): readonly string[] {
-  // What splits its input takes quotes and backslashes out of words, too.
+  // Such programs also remove quotes and backslashes from words.
   const words = new Set([text, text.replaceAll(/["'\\]/g, '')].flatMap((one) => one.split(WORD_ENDS)));
-  if (words.size <= 1 && text.length <= MAX_ARGUMENT) return []; // all of it was looked at
+  if (words.size <= 1 && text.length <= MAX_ARGUMENT) return []; // the whole text was already checked
   const here = new Set(namesAt(cwd));
   const isPath = (word: string) =>
     word.length <= MAX_PATH && /[^/.~]/.test(word) && (/^(\/|~\/|\.\.?\/)/.test(word) || isHere(word, here));
@@ -150,7 +151,7 @@ function wordsIn(name: string, text: string, cwd: string): readonly string[] {
   if (paths.length > MANY_WORDS)
     throw new UnfitArgument(
       name,
-      `holds more than ${MANY_WORDS} paths; without a sandbox no tool may be given as many`,
+      `contains more than ${MANY_WORDS} paths, the limit for tools without a sandbox; pass fewer`,
     );
   return paths.flatMap(spellingsOf);
 }
@@ -160,7 +161,7 @@ function isHere(word: string, here: ReadonlySet<string>): boolean {
   return here.has(first) || word.includes('/../') || (word.includes('/') && isPattern(first));
 }
 
-/** What in a text may be a path: all of it, and the pieces between `=`, `:`, `@`, `,` and the ends of lines. */
+/** The possible paths in a text: the whole, and the pieces between `=`, `:`, `@`, `,` and line ends. */
 export function pathsIn(text: string): readonly string[] {
   if (text.length > MAX_ARGUMENT) return [];
   const ends = [...Array.from(text.matchAll(/[=:@,\r\n]/g), ({ index }) => index), text.length];
@@ -174,7 +175,7 @@ export function pathsIn(text: string): readonly string[] {
   return [...pieces].flatMap(spellingsOf);
 }
 
-/** The paths that a program may take a piece for. */
+/** The paths that a program may read a piece as. */
 function spellingsOf(piece: string): readonly string[] {
   const address = /^file:(?:\/\/[^/]*)?(.*)$/is.exec(piece)?.[1];
   const plain = [piece, ...(address === undefined ? [] : [address]), ...behindLetters(piece)];
@@ -183,10 +184,10 @@ function spellingsOf(piece: string): readonly string[] {
   return [...plain, ...decoded, ...home].filter((path) => path !== '' && !path.includes('\0'));
 }
 
-/** So many letters of options may stand together: `-xvfFILE`. */
+/** Limit of option letters in one word: `-xvfFILE`. */
 const MANY_LETTERS = 8;
 
-/** What may be a path behind the letters of an option. */
+/** Possible paths after the letters of an option. */
 function behindLetters(piece: string): readonly string[] {
   const letters = /^-[A-Za-z]+/.exec(piece)?.[0].slice(1, 1 + MANY_LETTERS) ?? '';
   return Array.from(letters, (_, index) => piece.slice(index + 2));
@@ -196,15 +197,15 @@ function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {
-    return undefined; // not an address
+    return undefined; // not percent-encoded
   }
 }
 
-/** What a program finds there is its own. */
+/** Streams of the program itself. */
 const OWN_STREAM = /^\/dev\/(stdin|stdout|stderr|fd\/\d+)$/;
 const PROCESS = /^\/proc(\/(\d+|self|thread-self)(\/|$)|\/?$)/;
 
-/** The folders of the processes of this moment: a pattern may stand for any of them. */
+/** The folders of all current processes, since a pattern may match any of them. */
 function processPlaces(): readonly string[] {
   return namesAt('/proc')
     .map((name) => `/proc/${name}`)
@@ -216,13 +217,13 @@ export function leadsToState(path: string, from: Standpoint, kept: Places): bool
   return leadsTo(path, from, { ...kept, covers: (place) => PROCESS.test(place) || kept.covers(place) });
 }
 
-/** Where a path begins, and what looking at it is counted by. */
+/** The base of a path, and the work counter. */
 type Standpoint = Pick<BareCall, 'cwd' | 'spend'>;
 
 export function leadsTo(path: string, { cwd, spend }: Standpoint, { covers, isNamed, liesBelow }: Places): boolean {
   const written = resolve(cwd, path);
   if (isNamed(written) || liesBelow(written)) return true;
-  // Most texts are not paths: of what does not even begin with something that is there, only the name counts.
+  // Most texts are not paths: if not even the first name exists, only the text itself is checked.
   const isThere = isAbsolute(path) || existsSync(join(cwd, path.split('/', 1)[0] ?? ''));
   return isThere && [written, ...realOf(path, { cwd, spend })].some((place) => covers(place) || liesBelow(place));
 }
@@ -230,10 +231,10 @@ export function leadsTo(path: string, { cwd, spend }: Standpoint, { covers, isNa
 function realOf(path: string, { cwd, spend }: Standpoint): readonly string[] {
   spend(path.length / 100);
   const traced = traceOf(path, cwd);
-  if (traced === undefined) return []; // nor can a program follow it
+  if (traced === undefined) return []; // a program cannot follow it either
   const { real, links, looks } = traced;
   spend(looks * (1 + links.length));
-  return [real, ...links]; // a link under /proc leads a program elsewhere than us
+  return [real, ...links]; // a link under /proc leads a program elsewhere than it leads us
 }
 
 function traceOf(path: string, cwd: string): TracedPath | undefined {

@@ -7,8 +7,8 @@ import type { ShellSettings } from './shell-kind.ts';
 import type { SandboxMode, ShellLimits, ShellRun } from './shell-run.ts';
 
 /**
- * Whether a command runs in a sandbox. Whoever says that it must is right. A local spec speaks for itself. A spec that
- * declares a sandbox, and every spec of a remote list, does without one only where the owner wrote `preferred`.
+ * The sandbox mode of a command. `required` always wins. A local spec decides for itself. A spec that declares a
+ * sandbox, and every spec of a remote list, runs without one only if the operator configured `preferred`.
  */
 export function modeOf(run: ShellRun, { sandbox, source }: ShellSettings): SandboxMode {
   const own = run.sandbox?.mode;
@@ -20,17 +20,17 @@ export function modeOf(run: ShellRun, { sandbox, source }: ShellSettings): Sandb
   return source ?? sandbox ?? 'preferred';
 }
 
-/** What helps on every machine. */
+/** The cure that works on every machine. */
 export const REPAIR = 'install or repair bubblewrap';
 
-/** What the owner can do where a command must have a sandbox and this machine has none. */
+/** The cure for a command that requires a sandbox on a machine without one. */
 export function cureOf(run: ShellRun, settings: ShellSettings): string {
   const isForOwner =
     settings.sandbox !== 'required' && modeOf(run, { ...settings, sandbox: 'preferred' }) === 'preferred';
-  return isForOwner ? `${REPAIR}, or write executors.shell.sandbox: preferred to run it without one` : REPAIR;
+  return isForOwner ? `${REPAIR}, or set executors.shell.sandbox: preferred to run it without one` : REPAIR;
 }
 
-/** The folders of a command: what its sandbox names, else those of the configuration, else where that lies, to be read only. */
+/** The folders of a command: those of its sandbox, or the configured roots, or the configuration folder, read-only. */
 export function rootsOf({ sandbox = {} }: ShellRun, settings: ShellSettings, folder: string): readonly Root[] {
   const toRoots = (paths: string | readonly string[] | undefined, isWritable: boolean): readonly Root[] =>
     listOf(paths).map((path) => ({ path: resolve(folder, path), isWritable }));
@@ -40,7 +40,7 @@ export function rootsOf({ sandbox = {} }: ShellRun, settings: ShellSettings, fol
   return configured.length > 0 ? configured : toRoots(folder, false);
 }
 
-/** The key that names the folders of a command. */
+/** The setting that names the folders of a command. */
 export function rootsKeyOf({ sandbox = {} }: ShellRun): string {
   return namesFolders(sandbox) ? 'sandbox.read or sandbox.write of the tool' : 'executors.shell.roots';
 }
@@ -49,10 +49,10 @@ function namesFolders({ read, write }: NonNullable<ShellRun['sandbox']>): boolea
   return read !== undefined || write !== undefined;
 }
 
-/** How many processes a sandbox may hold where nothing is said. */
+/** Default process limit of a sandbox. */
 const MAX_PROCESSES = 1024;
 
-/** The limits of a command. Outside of a sandbox the processes of everybody else would count. */
+/** The limits of a command. The process limit applies only in a sandbox: outside, it would count all processes of the user. */
 export function limitsOf({ sandbox }: ShellRun, isSandboxed: boolean): ShellLimits {
   return { ...(isSandboxed && { processes: MAX_PROCESSES }), ...sandbox?.limits };
 }
@@ -64,24 +64,24 @@ const OPTIONS: Readonly<Record<keyof ShellLimits, string>> = {
   fileBytes: '--fsize',
 };
 
-/** What stands before a program to limit it; undefined where nothing can. */
+/** The limiter command in front of a program; undefined if limits cannot be set. */
 export function limiterOf(limits: ShellLimits, path: string | undefined): readonly string[] | undefined {
   const options = Object.entries(limits).map(
-    ([name, value]) => `${OPTIONS[name as keyof ShellLimits]}=${value}`, // keys of the schema
+    ([name, value]) => `${OPTIONS[name as keyof ShellLimits]}=${value}`, // keys checked by the schema
   );
   if (options.length === 0) return [];
   const prlimit = process.platform === 'linux' ? findProgram('prlimit', { path, cwd: '/' }) : undefined;
   return prlimit === undefined ? undefined : [prlimit, ...options];
 }
 
-/** Where a program is looked for. */
+/** Search path and working folder for finding a program. */
 export interface ProgramPlace {
-  /** The variable PATH of whoever runs it. */
+  /** The PATH to search. */
   readonly path: string | undefined;
   readonly cwd: string;
 }
 
-/** The file that a system would run under this name; undefined if there is none. */
+/** The file that the system would run under this name; undefined if not found. */
 export function findProgram(name: string, { path = '', cwd }: ProgramPlace): string | undefined {
   if (name.includes('/')) return [resolve(cwd, name)].find(isProgram);
   return path
@@ -93,11 +93,11 @@ export function findProgram(name: string, { path = '', cwd }: ProgramPlace): str
 
 function isProgram(file: string): boolean {
   try {
-    // Most names are in one of many folders: asking so throws for none of the others.
+    // Most candidates do not exist; this check does not throw for them.
     if (!(statSync(file, { throwIfNoEntry: false })?.isFile() ?? false)) return false;
     accessSync(file, constants.X_OK);
     return true;
   } catch {
-    return false; // not for us, or in a folder that is not
+    return false; // not accessible
   }
 }

@@ -2,26 +2,26 @@ import { type BigIntStats, lstatSync, readdirSync, readlinkSync, statSync } from
 import { dirname, isAbsolute, join, parse, relative, sep } from 'node:path';
 import { ToolcribError } from '../../core/tool-error.ts';
 
-/** Where a path leads, and the links that it passes. */
+/** The target of a path, and the links on the way. */
 export interface TracedPath {
-  /** Absolute and without links; it need not be there. */
+  /** Absolute, without links; it may not exist. */
   readonly real: string;
-  /** Where each link lies, without links in its own folders. */
+  /** The location of each link, itself without links. */
   readonly links: readonly string[];
-  /** How many names were looked at. */
+  /** Number of inspected names. */
   readonly looks: number;
 }
 
 const MAX_LINKS = 40;
 
-/** Follows a path as the system does: `..` leads out of what the links before it lead to. Names that are not there yet stay as they are. */
+/** Resolves a path as the system does: `..` applies to the target of earlier links. Missing names stay as they are. */
 export function tracePath(path: string, cwd: string): TracedPath {
   const links: string[] = [];
   const whole = isAbsolute(path) ? path : `${cwd}${sep}${path}`;
   const names = namesOf(whole).reverse();
   let real = parse(whole).root;
   let looks = 0;
-  let below = 0; // names behind the first one that is missing: what lies there need not be looked at
+  let below = 0; // names after the first missing one, which need no inspection
   for (let name = names.pop(); name !== undefined; name = names.pop()) {
     if (name === '..') {
       real = dirname(real);
@@ -52,45 +52,45 @@ function namesOf(path: string): string[] {
     .filter((name) => name !== '' && name !== '.');
 }
 
-/** Stands for a name that nothing has. */
+/** Marks a missing name. */
 const MISSING = Symbol('missing');
 
-/** What a link says; undefined for what is not a link. */
+/** The target of a link; undefined if the path is not a link. */
 function linkAt(path: string): string | typeof MISSING | undefined {
   try {
     const status = lstatSync(path, { throwIfNoEntry: false });
     if (status === undefined) return MISSING;
     return status.isSymbolicLink() ? readlinkSync(path) : undefined;
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException; // of the file system
-    if (code === 'ENOTDIR' || code === 'ENOENT') return MISSING; // below a file there is nothing
+    const { code } = cause as NodeJS.ErrnoException; // from the file system
+    if (code === 'ENOTDIR' || code === 'ENOENT') return MISSING; // a file has no children
     throw cause;
   }
 }
 
-/** True for the folder itself and for all in it. */
+/** True for the folder itself and everything in it. */
 export function isInside(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
-/** The folders that a path lies in, the nearest first. */
+/** The folders above a path, nearest first. */
 export function foldersAbove(path: string): readonly string[] {
   const parent = dirname(path);
   return parent === path ? [] : [parent, ...foldersAbove(parent)];
 }
 
-/** Paths that are known under every name: in other letters, by hard links, and where they are mounted again. */
+/** Paths recognized under every name: in another case, through hard links, and at other mount points. */
 export interface Places {
   /** True for one of the paths and for everything in it. */
   covers(path: string): boolean;
-  /** The same by name alone, which looks at nothing. */
+  /** Like `covers`, by name only, without file system access. */
   isNamed(path: string): boolean;
-  /** True for a folder that one of the paths lies in. */
+  /** True for a folder that contains one of the paths. */
   liesBelow(path: string): boolean;
 }
 
-/** Makes places of paths without links. They are looked at when they are asked for. */
+/** Creates places from resolved paths. The file system is read lazily. */
 export function createPlaces(paths: readonly string[]): Places {
   const folded = new Set(paths.map(fold));
   const lengths = [...new Set([...folded].map(({ length }) => length))];
@@ -100,7 +100,7 @@ export function createPlaces(paths: readonly string[]): Places {
     identities ??= new Set(paths.flatMap((one) => identityOf(one) ?? []));
     return identitiesOnTheWay(path).some((identity) => identities?.has(identity));
   };
-  // A caller may send texts that hold thousands of long paths: none of them may cost much.
+  // A caller may send thousands of long paths, so each must be cheap to check.
   const isNamed = (path: string) => {
     const name = fold(path);
     return lengths.some((length) => isEndOfName(name, length) && folded.has(name.slice(0, length)));
@@ -112,12 +112,12 @@ export function createPlaces(paths: readonly string[]): Places {
   };
 }
 
-/** True where the name of a folder, or the path itself, ends behind so many letters. */
+/** True if a folder name, or the whole path, ends at this length. */
 function isEndOfName(path: string, length: number): boolean {
   return length === path.length || path[length] === sep || (length < path.length && path[length - 1] === sep);
 }
 
-/** The identities of a path and of the folders that it lies in, as far as they are there: below what is missing there is nothing. */
+/** The identities of a path and the folders above it, up to the first missing name. */
 function identitiesOnTheWay(path: string): readonly string[] {
   const found: string[] = [];
   for (let end = 1; end > 0; end = end > path.length ? 0 : path.indexOf(sep, end) + 1 || path.length + 1) {
@@ -128,12 +128,12 @@ function identitiesOnTheWay(path: string): readonly string[] {
   return found;
 }
 
-/** On some disks letters of either case mean the same file. */
+/** Some file systems ignore case. */
 function fold(path: string): string {
   return path.normalize('NFC').toLowerCase();
 }
 
-/** The same for all names of one file or folder; undefined for what is not there. */
+/** Equal for all names of one file or folder; undefined if it does not exist. */
 function identityOf(path: string): string | undefined {
   const status = statusOf(path, statSync);
   return status === undefined ? undefined : `${status.dev}:${status.ino}`;
@@ -143,14 +143,14 @@ function statusOf(path: string, look: typeof statSync): BigIntStats | undefined 
   try {
     return look(path, { throwIfNoEntry: false, bigint: true });
   } catch {
-    return undefined; // not for us, or below a file
+    return undefined; // not accessible, or below a file
   }
 }
 
-/** So many files are looked at; a folder with more of them is not searched to the end. */
+/** Search limit; larger folders are not searched to the end. */
 const MANY_FILES = 10_000;
 
-/** True for a file of which another name lies in one of the folders; unsure means true. */
+/** True for a file that has another hard link in one of the folders, or may have one. */
 function isLinkedInto(path: string, folders: readonly string[]): boolean {
   const status = statusOf(path, statSync);
   if (status === undefined || !status.isFile() || status.nlink < 2n) return false;
@@ -169,6 +169,6 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder).map((name) => join(folder, name));
   } catch {
-    return []; // not for us
+    return []; // not accessible
   }
 }

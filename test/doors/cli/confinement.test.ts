@@ -17,7 +17,7 @@ for (const name of readdirSync('/usr/bin')) if (name !== 'bwrap') symlinkSync(jo
 const env = { PATH: `${join(process.execPath, '..')}:${bin}` };
 
 const REFUSED =
-  '1 command cannot be run, because there is no sandbox here (bubblewrap (bwrap) is not installed): look. To mend it: install or repair bubblewrap, or write executors.shell.sandbox: preferred to run it without one.';
+  '1 command cannot run, because no sandbox is available (bubblewrap (bwrap) is not installed): look. To fix it, install or repair bubblewrap, or set executors.shell.sandbox: preferred to run it without one.';
 const BARE = '1 command may run without a sandbox (bubblewrap (bwrap) is not installed): greet.';
 
 describe('on a machine without bubblewrap', () => {
@@ -45,7 +45,7 @@ describe('on a machine without bubblewrap', () => {
     const { code, stdout } = await crib.run(['call', 'look', '--json'], { env });
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({
-      error: { code: 'unavailable', message: expect.stringContaining('write executors.shell.sandbox: preferred') },
+      error: { code: 'unavailable', message: expect.stringContaining('set executors.shell.sandbox: preferred') },
     });
     expect((await crib.run(['call', 'greet'], { env })).stdout.trim()).toBe('hello');
   });

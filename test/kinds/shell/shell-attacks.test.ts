@@ -103,7 +103,7 @@ describe.skipIf(!SANDBOX.ok)('from inside a sandbox', () => {
     chmodSync(join(folder, 'bin/bwrap'), 0o755);
     process.env.PATH = `${folder}/bin:${PATH}`;
     expect(said(await chest.call('wide', {}))).toBe(
-      'unavailable: "wide" cannot be run: bubblewrap, which would hold it in, lies in a folder that it may write.',
+      'unavailable: "wide" cannot run: bubblewrap, which makes its sandbox, is in a folder that it may write.',
     );
     expect(said(await chest.call('narrow', {}))).toBe('A');
   });
@@ -196,7 +196,7 @@ echo "bwrap: Creating new namespace failed: Resource temporarily unavailable" >&
     const [instead = ''] = process.env.PATH?.split(':') ?? [];
     chmodSync(join(instead, 'bwrap'), 0o755);
     const { chest } = await shopWith({ tools: [script('plain', 'ls -A /home; echo ran')] });
-    expect(said(await chest.call('plain', {}))).toMatch(/^unavailable: .* no sandbox can be made just now/);
+    expect(said(await chest.call('plain', {}))).toMatch(/^unavailable: .* its sandbox cannot be created at the moment/);
     write(instead, { 'bwrap.free': '' });
     expect(said(await chest.call('plain', {}))).toMatch(/ran\n$/);
   });
@@ -250,7 +250,7 @@ describe.each(MODES)('a path that is only a part of an argument %s', (_, sandbox
       ],
     });
     for (const name of ['..', '../x', 'a/../../x', 'a/..'])
-      expect(said(await chest.call('notes', { name })), name).toMatch(/^invalid_input: .* may not hold "\.\."/);
+      expect(said(await chest.call('notes', { name })), name).toMatch(/^invalid_input: .* must not contain "\.\."/);
     for (const name of ['a..b', '...', 'a/b', 'a..', '..a'])
       expect(said(await chest.call('notes', { name })), name).toBe(`notes/${name}.md\n`);
     expect(said(await chest.call('meant', { name: '../x' }))).toBe('notes/../x.md\n');
@@ -304,7 +304,7 @@ describe('a text of the caller is never read as code', () => {
   it('nor a secret as what the loader does, where others could see it', async () => {
     const tool = shellTool('bad', {}, { command: ['ls'], env: { LD_LIBRARY_PATH: '${secret:token}' } });
     const { crib } = await shopWith({ tools: [tool], rest: { secrets: { token: { env: 'X' } } } });
-    expect(crib.warnings().join('\n')).toMatch(/LD_LIBRARY_PATH.* may not be a secret/);
+    expect(crib.warnings().join('\n')).toMatch(/LD_LIBRARY_PATH.* must not be a secret/);
   });
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { said, shellTool, shopWith, TEXT } from './shell-shop.ts';
 
-const REFUSED = /^invalid_input: .*decides what the crib runs, and no tool may write it/;
+const REFUSED = /^invalid_input: .*controls what the crib runs and which no tool may write/;
 const FILES = { 'mods/tool.js': 'export const a = 1;', 'work/a.txt': 'A', 'package.json': '{}' };
 const REST = { sources: { mods: { modules: './mods' }, later: { files: './specs' } } };
 const READS = { effects: { readOnly: true } };

@@ -59,7 +59,7 @@ describe('where there is no bubblewrap', () => {
       );
       for (const names of [refused, forGood].filter(({ length }) => length > 0)) {
         const found = problems.find((problem) => problem.includes(listed(names)));
-        expect(found).toMatch(new RegExp(`^${names.length} commands? cannot be run`));
+        expect(found).toMatch(new RegExp(`^${names.length} commands? cannot run`));
         expect(found?.includes('executors.shell.sandbox: preferred')).toBe(names === refused);
       }
     },
@@ -161,8 +161,8 @@ describe('a bubblewrap that holds nothing in is none', () => {
     for (const name of ['declared', 'named', 'required', 'older']) expect(answer[name], name).toMatch(/^unavailable: /);
     expect(answer.silent).toBe('bare\n');
     const { problems, notes } = await crib.review();
-    expect(problems.join()).toContain('what it starts is not in a sandbox');
-    expect(notes.join()).toContain('what it starts is not in a sandbox');
+    expect(problems.join()).toContain('the program that it starts is not isolated');
+    expect(notes.join()).toContain('the program that it starts is not isolated');
   });
 });
 
@@ -174,7 +174,9 @@ describe.skipIf(!SANDBOX.ok)('a bubblewrap that goes away while the crib runs', 
     for (const name of held) expect(said(await chest.call(name, {})), name).toMatch(/^(confined|ran)\n$/);
     renameSync(file, `${file}.away`);
     for (const name of held)
-      expect(said(await chest.call(name, {})), name).toMatch(/^unavailable: .*not installed, and there was one before/);
+      expect(said(await chest.call(name, {})), name).toMatch(
+        /^unavailable: .*not installed, although a sandbox was available before/,
+      );
     expect((await crib.review()).problems.join()).toContain(held.join(', '));
     renameSync(`${file}.away`, file);
     for (const name of held) expect(said(await chest.call(name, {})), name).toMatch(/^(confined|ran)\n$/);

@@ -78,7 +78,7 @@ describe('no command writes a folder that a source still reads after an edit wit
     for (const again of [1, 2]) {
       await edit(shop, { tools: [put], executors, ...config });
       const answer = said(await shop.chest.call('put', { path: 'specs/a.json', text: '{}' }));
-      expect([again, answer]).toEqual([again, expect.stringContaining('decides what the crib runs')]);
+      expect([again, answer]).toEqual([again, expect.stringContaining('controls what the crib runs')]);
     }
     expect(readFileSync(join(shop.folder, 'specs/a.json'), 'utf8')).toBe(SILENT);
   });
@@ -88,6 +88,6 @@ describe('no command writes a folder that a source still reads after an edit wit
     const extensions = { mine: { module: './missing.mjs' } };
     await edit(shop, { tools: [put], executors: { shell: { sandbox: 'none', roots: ['.'] } }, extensions });
     const answer = said(await shop.chest.call('put', { path: 'missing.mjs', text: 'export default 1' }));
-    expect(answer).toContain('decides what the crib runs');
+    expect(answer).toContain('controls what the crib runs');
   });
 });

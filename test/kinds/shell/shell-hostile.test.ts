@@ -18,7 +18,7 @@ describe.each(MODES)('a hostile program %s', (_, sandbox) => {
     async (text) => {
       const { chest } = await shopWith({ sandbox, tools: [script('flood', text)] });
       expect(said(await chest.call('flood', {}))).toBe(
-        'too_large: "flood" said more than 10000000 bytes, and was ended; ask for less.',
+        'too_large: "flood" was stopped because it printed more than 10000000 bytes; ask for less.',
       );
     },
   );
@@ -110,7 +110,7 @@ describe.each(MODES)('a hostile program %s', (_, sandbox) => {
       tools: [shellTool('long', { text: TEXT }, { command: ['true', '{text}'] })],
     });
     expect(said(await chest.call('long', { text: 'x'.repeat(4_000_000) }))).toMatch(
-      /^invalid_input: .*longer than a program can take|^unavailable: .*sandbox could not be made/,
+      /^invalid_input: .*too long for a program|^unavailable: .*sandbox could not be created/,
     );
   });
 });

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MODES, said, shellTool, shopWith, TEXT } from './shell-shop.ts';
 
-const STATE = /^invalid_input: .*names, lies in or contains what the crib keeps for itself/;
-const CODE = /^invalid_input: .*decides what the crib runs/;
-const MORE = /^invalid_input: .*more folders and paths than can be judged/;
+const STATE = /^invalid_input: .*names, lies in or contains private files of the crib/;
+const CODE = /^invalid_input: .*controls what the crib runs/;
+const MORE = /^invalid_input: .*more paths than can be checked/;
 const FILES = {
   '.toolcrib/key': 'the key',
   'data/a.txt': 'A',

@@ -37,7 +37,7 @@ describe.each(MODES)('%s', (_, sandbox) => {
     }
     if (sandbox === 'required') expect(said(await chest.call('attack', {}))).toMatch(/^tool_error/);
     const saved = await chest.call('save', { path: join(folder, 'code/x.js') });
-    expect(said(saved)).toMatch(sandbox === 'required' ? /^tool_error/ : /decides what/);
+    expect(said(saved)).toMatch(sandbox === 'required' ? /^tool_error/ : /controls what/);
     expect(readFileSync(join(folder, 'code/x.js'), 'utf8')).toBe('export default [];\n');
     expect(said(await chest.call('fine', {}))).toBe('');
   }

@@ -51,7 +51,7 @@ describe('a command that fails on a name or a certificate', () => {
     set('/etc/ssl');
     const message = await messageOf(fails(RESOLVE), sandbox);
     expect(message).toBe(
-      `"fetch" ended with exit code 6: ${RESOLVE}\nThese variables were not passed on: HTTP_PROXY, PIP_INDEX_URL, UV_INDEX, https_proxy, npm_config_registry; write what it needs into the env of its run.`,
+      `"fetch" ended with exit code 6: ${RESOLVE}\nThese variables were not passed on: HTTP_PROXY, PIP_INDEX_URL, UV_INDEX, https_proxy, npm_config_registry; set the ones that it needs in the env of its run.`,
     );
   });
 

@@ -20,7 +20,7 @@ async function read({ chest }: Shop, path: string): Promise<string> {
 }
 
 const REFUSED =
-  /^invalid_input: .*: must lie in a folder that this tool may use: (\/[^;]+|there is none); (executors\.shell\.roots|sandbox\.read or sandbox\.write of the tool) opens more$/;
+  /^invalid_input: .*: must be in a folder that this tool may use: (\/[^;]+|none); add folders with (executors\.shell\.roots|sandbox\.read or sandbox\.write of the tool)$/;
 
 describe.each(MODES)('paths in arguments %s', (_, sandbox) => {
   it('stay inside the folder of the configuration', async () => {
@@ -43,10 +43,10 @@ describe.each(MODES)('paths in arguments %s', (_, sandbox) => {
       'nowhere/../../x',
     ];
     for (const path of wrong) expect(await read(shop, path), path).toMatch(REFUSED);
-    expect(await read(shop, '')).toMatch(/may not be empty$/);
-    expect(await read(shop, 'a\0.txt')).toMatch(/may not hold a NUL$/);
+    expect(await read(shop, '')).toMatch(/must not be empty$/);
+    expect(await read(shop, 'a\0.txt')).toMatch(/must not contain a NUL character$/);
     expect(await read(shop, 'a'.repeat(5000))).toMatch(REFUSED);
-    expect(await read(shop, 'not-there.txt')).toMatch(/: is not there, and this tool may make nothing there: /);
+    expect(await read(shop, 'not-there.txt')).toMatch(/: does not exist, and this tool may not create it: /);
   });
 
   it('that are refused name the folders that are allowed, and the key that opens more', async () => {
@@ -54,9 +54,9 @@ describe.each(MODES)('paths in arguments %s', (_, sandbox) => {
     const files = { 'a/x': 'A', 'b/x': 'B' };
     const shop = await shopWith({ sandbox, tools: [CAT, own], files });
     const { chest, folder } = shop;
-    expect(await read(shop, '/etc/passwd')).toContain(`may use: ${folder}; executors.shell.roots opens more`);
+    expect(await read(shop, '/etc/passwd')).toContain(`may use: ${folder}; add folders with executors.shell.roots`);
     expect(said(await chest.call('own', { path: '/etc/passwd' }))).toContain(
-      `may use: ${folder}/a, ${folder}/b; sandbox.read or sandbox.write of the tool opens more`,
+      `may use: ${folder}/a, ${folder}/b; add folders with sandbox.read or sandbox.write of the tool`,
     );
   });
 

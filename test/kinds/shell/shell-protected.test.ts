@@ -188,12 +188,10 @@ describe.skipIf(!SANDBOX.ok)('a command in a sandbox whose root holds the config
     });
     symlinkSync('real', join(folder, 'mods'));
     mkdirSync(join(folder, 'work'));
-    expect(said(await chest.call('wide', {}))).toMatch(
-      /^unavailable: .*holds a link by which the crib finds its files/,
-    );
+    expect(said(await chest.call('wide', {}))).toMatch(/^unavailable: .*contains a link to files of the crib/);
     expect(lstatSync(join(folder, 'mods')).isSymbolicLink()).toBe(true);
     expect(said(await chest.call('narrow', {}))).toBe('ok\n');
-    expect((await crib.review()).problems.join('\n')).toContain('holds links by which the crib finds its files: mods.');
+    expect((await crib.review()).problems.join('\n')).toContain('contains links that lead to files of the crib: mods.');
   });
 
   it('writes nothing of a folder inside what decides what the crib runs, even if it names that folder', async () => {
@@ -313,19 +311,19 @@ describe.each(MODES)('a path argument %s', (_, sandbox) => {
     ];
     for (const path of paths)
       for (const name of ['writing', 'deleting', 'asked'])
-        expect(await call(name, path), `${name} ${path}`).toMatch(/^invalid_input: .*decides what the crib runs/);
+        expect(await call(name, path), `${name} ${path}`).toMatch(/^invalid_input: .*controls what the crib runs/);
     expect(asked()).toBe(0);
     for (const path of PROTECTED) expect(await call('reading', path), path).toBe(`${folder}/${path}\n`);
     if (sandbox === 'none')
       for (const path of paths)
-        expect(await call('unknown', path), path).toMatch(/^invalid_input: .*decides what the crib runs/);
+        expect(await call('unknown', path), path).toMatch(/^invalid_input: .*controls what the crib runs/);
     else for (const path of PROTECTED) expect(await call('unknown', path), path).toBe(`${folder}/${path}\n`);
   });
 
   it('of another letter case leads to the same place', async () => {
     const { call } = await shop(['.']);
     for (const path of ['MODS/tool.js', 'Package.JSON', 'mods/TOOL.js'])
-      expect(await call('writing', path), path).toMatch(/decides what the crib runs/);
+      expect(await call('writing', path), path).toMatch(/controls what the crib runs/);
   });
 
   it('that is only read may lie in a folder to read, where the tool says so', async () => {
@@ -347,7 +345,7 @@ describe.each(MODES)('a path argument %s', (_, sandbox) => {
     expect(said(await chest.call('copy', input))).toBe(`${input.from_path} ${input.to_path}\n`);
     expect(said(await chest.call('unsaid', input))).toMatch(HELP);
     expect(said(await chest.call('copy', { ...input, to_path: input.from_path }))).toMatch(HELP);
-    expect(crib.warnings().join()).toContain('reads names "nothing", which nothing uses');
+    expect(crib.warnings().join()).toContain('reads names "nothing", which the command does not use');
   });
 });
 
@@ -361,7 +359,9 @@ describe('check', () => {
     });
     const [problem, ...others] = (await crib.review()).problems;
     expect(others).toEqual([]);
-    expect(problem).toMatch(/^Tool wide may write \., which contains what decides what the crib runs: .*mods/);
+    expect(problem).toMatch(
+      /^Tool wide may write \., which contains protected paths that control what the crib runs: .*mods/,
+    );
     for (const path of [
       'toolcrib.json',
       'package.json',

@@ -158,7 +158,7 @@ describe('where there is no bubblewrap', () => {
     return Promise.all(['plain', 'strict', 'loose'].map(async (name) => said(await chest.call(name, {}))));
   };
   const refused = (name: string, reason: string) =>
-    `unavailable: "${name}" cannot be run: it may only run in a sandbox, and there is none here: ${reason}; install or repair bubblewrap.`;
+    `unavailable: "${name}" cannot run: it requires a sandbox, but none is available: ${reason}; install or repair bubblewrap.`;
 
   it('a command runs without, unless the tool or the configuration requires one', async () => {
     withPrograms(['bwrap']);
@@ -174,7 +174,7 @@ describe('where there is no bubblewrap', () => {
     const { crib } = await shopWith({ tools, sandbox: 'required' });
     expect(await crib.review()).toEqual({
       problems: [
-        '3 commands cannot be run, because there is no sandbox here (bubblewrap (bwrap) is not installed): plain, strict, loose. To mend it: install or repair bubblewrap.',
+        '3 commands cannot run, because no sandbox is available (bubblewrap (bwrap) is not installed): plain, strict, loose. To fix it, install or repair bubblewrap.',
       ],
       notes: [],
     });
@@ -183,7 +183,7 @@ describe('where there is no bubblewrap', () => {
   it('one that cannot make a sandbox is none, and its reason is told', async () => {
     withPrograms(['bwrap'], { bwrap: '#!/bin/sh\necho "bwrap: No permissions to create new namespace" >&2\nexit 1\n' });
     chmodSync(join(process.env.PATH?.split(':')[0] ?? '', 'bwrap'), 0o755);
-    const reason = 'bubblewrap cannot make a sandbox here: bwrap: No permissions to create new namespace';
+    const reason = 'bubblewrap cannot create a sandbox here: bwrap: No permissions to create new namespace';
     expect(await answers()).toEqual(['ran\n', refused('strict', reason), 'ran\n']);
   });
 
@@ -219,7 +219,7 @@ describe.each(MODES)('limits %s', (_, sandbox) => {
       expect(told).toMatch(row);
     expect(said(await chest.call('writes', {}))).toMatch(/^tool_error/);
     expect(await chest.call('burns', {})).toMatchObject({ data: { signal: expect.stringMatching(/SIGXCPU|SIGKILL/) } });
-    expect(said(await chest.call('missing', {}))).toMatch(/^unavailable: .* its program is not there/);
+    expect(said(await chest.call('missing', {}))).toMatch(/^unavailable: .* its program is not found/);
   });
 
   it('that nothing can set are a refusal', async () => {
@@ -229,7 +229,9 @@ describe.each(MODES)('limits %s', (_, sandbox) => {
       script('plain', 'echo ran'),
     ];
     const { chest } = await shopWith({ sandbox, tools });
-    expect(said(await chest.call('limited', {}))).toMatch(/^unavailable: .*prlimit\) is not installed here\.$/);
+    expect(said(await chest.call('limited', {}))).toMatch(
+      /^unavailable: .*prlimit, which sets them, is not installed\.$/,
+    );
     expect(said(await chest.call('plain', {}))).toBe('ran\n');
   });
 });

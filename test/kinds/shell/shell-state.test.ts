@@ -4,7 +4,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SANDBOX, said, shellTool, shopWith, TEXT } from './shell-shop.ts';
 
-const REFUSED = /^invalid_input: .*names, lies in or contains what the crib keeps for itself/;
+const REFUSED = /^invalid_input: .*names, lies in or contains private files of the crib/;
 const FILES = { '.toolcrib/key': 'the key', 'work/a.txt': 'A', 'token.txt': 'the token' };
 const REST = { secrets: { token: { file: './token.txt' } } };
 
@@ -240,10 +240,10 @@ it('check names a tool whose own command names what the crib keeps for itself, a
   const { crib, folder } = await shopWith({ sandbox: 'none', tools, files: FILES, rest: REST });
   expect((await crib.review()).problems).toEqual([
     expect.stringMatching(
-      `^Tool joins: the command names ${join(folder, '.toolcrib')}, which the crib keeps for itself`,
+      `^Tool joins: the command takes arguments and names ${join(folder, '.toolcrib')}, which is private to the crib`,
     ),
     expect.stringMatching(
-      `^Tool option: the command names ${join(folder, 'token.txt')}, which the crib keeps for itself`,
+      `^Tool option: the command takes arguments and names ${join(folder, 'token.txt')}, which is private to the crib`,
     ),
   ]);
 });

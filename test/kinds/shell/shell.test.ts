@@ -29,7 +29,9 @@ describe.each(MODES)('a command %s', (_, sandbox) => {
       const answer = await chest.call('show', { text });
       expect(said(answer)).toBe(`[--]\n[${text}]\n[x=${text}=y]\n`);
     }
-    expect(said(await chest.call('show', { text: 'a\0b' }))).toMatch(/^invalid_input: .* may not hold a NUL$/);
+    expect(said(await chest.call('show', { text: 'a\0b' }))).toMatch(
+      /^invalid_input: .* must not contain a NUL character$/,
+    );
   });
 
   it('refuses a value that begins with a dash where an argument begins with it, unless the spec allows it', async () => {
@@ -49,13 +51,13 @@ describe.each(MODES)('a command %s', (_, sandbox) => {
       ],
     });
     for (const text of ['-rf', '--help', '-', '--'])
-      expect(said(await chest.call('bare', { text }))).toMatch(/^invalid_input: .*: may not begin with "-"$/);
-    expect(said(await chest.call('joined', { a: '', b: '-rf' }))).toMatch(/may not begin with "-"$/);
+      expect(said(await chest.call('bare', { text }))).toMatch(/^invalid_input: .*: must not start with "-"$/);
+    expect(said(await chest.call('joined', { a: '', b: '-rf' }))).toMatch(/must not start with "-"$/);
     expect(said(await chest.call('joined', { a: 'x', b: '-rf' }))).toBe('[x-rf]\n');
     expect(said(await chest.call('inside', { text: '-rf' }))).toBe('[x-rf]\n');
     expect(said(await chest.call('allowed', { text: '-rf' }))).toBe('[-rf]\n');
-    expect(said(await chest.call('number', { count: -1 }))).toMatch(/may not begin with "-"$/);
-    expect(said(await chest.call('late', { text: '-a' }))).toMatch(/may not begin with "-"$/);
+    expect(said(await chest.call('number', { count: -1 }))).toMatch(/must not start with "-"$/);
+    expect(said(await chest.call('late', { text: '-a' }))).toMatch(/must not start with "-"$/);
     expect(said(await chest.call('late', { text: 'a', dashes: '-b' }))).toBe('[a]\n[--]\n[-b]\n[a]\n');
   });
 
@@ -128,9 +130,7 @@ describe.each(MODES)('a command %s', (_, sandbox) => {
       data: { a: [1, null] },
       content: [{ text: '{"a":[1,null]}' }],
     });
-    expect(said(await chest.call('no_json', {}))).toBe(
-      'invalid_output: "no_json" was to print JSON, and printed something else.',
-    );
+    expect(said(await chest.call('no_json', {}))).toBe('invalid_output: "no_json" did not print valid JSON.');
     expect(await chest.call('forged', {})).toMatchObject({ data: { ok: true, status: 'done', content: [] } });
   });
 
@@ -167,7 +167,9 @@ describe.each(MODES)('a command %s', (_, sandbox) => {
     });
     for (const name of ['no_program', 'no_folder', 'no_root', 'elsewhere']) {
       const text = said(await chest.call(name, {}));
-      expect(text).toMatch(new RegExp(`^unavailable: "${name}" cannot be run: .* (not there|may use)\\.$`));
+      expect(text).toMatch(
+        new RegExp(`^unavailable: "${name}" cannot run: .* (not found|does not exist|not allowed)\\.$`),
+      );
       expect(text).not.toContain(folder);
       expect(text).not.toContain('no-such-program');
     }
@@ -184,7 +186,7 @@ describe.each(MODES)('a command %s', (_, sandbox) => {
     });
     expect(said(await chest.call('listed', {}))).toBe(`here.txt\ntool.sh\n${folder}/work\n`);
     expect(said(await chest.call('chosen', { dir: 'work' }))).toBe(`${folder}/work\n`);
-    expect(said(await chest.call('chosen', { dir: '../..' }))).toMatch(/^invalid_input: .* must lie in a folder/);
+    expect(said(await chest.call('chosen', { dir: '../..' }))).toMatch(/^invalid_input: .* must be in a folder/);
   });
 });
 
@@ -194,10 +196,10 @@ describe('a command is refused when it is loaded', () => {
       'a placeholder that no argument fills',
       { path: TEXT },
       { command: ['cat', '{pth}'] },
-      /\{pth\} stands for no argument.*Did you mean "path"/,
+      /\{pth\} is not an argument.*Did you mean "path"/,
     ],
-    ['one in its environment', {}, { command: ['cat'], env: { A: '{a}' } }, /\{a\} stands for no argument/],
-    ['one in its input', {}, { command: ['cat'], stdin: '{a}' }, /\{a\} stands for no argument/],
+    ['one in its environment', {}, { command: ['cat'], env: { A: '{a}' } }, /\{a\} is not an argument/],
+    ['one in its input', {}, { command: ['cat'], stdin: '{a}' }, /\{a\} is not an argument/],
     [
       'one that may be missing',
       { 'path?': TEXT },
@@ -212,18 +214,18 @@ describe('a command is refused when it is loaded', () => {
       { command: ['cat', ['{a}', '{b}']] },
       /for one list/,
     ],
-    ['a program that is an argument', { a: TEXT }, { command: ['{a}'] }, /may not be an argument/],
+    ['a program that is an argument', { a: TEXT }, { command: ['{a}'] }, /must not be an argument/],
     ['no program', {}, { command: [' '] }, /names no program/],
-    ['a group in the place of the program', {}, { command: [['ls']] }, /must begin with a program/],
-    ['a secret in the command', {}, { command: ['cat', '${secret:token}'] }, /holds a secret/],
-    ['a secret in the folder', {}, { command: ['cat'], cwd: './${secret:token}' }, /holds a secret/],
-    ['a secret as the program', {}, { command: ['${secret:token}'] }, /may not be a secret/],
+    ['a group in the place of the program', {}, { command: [['ls']] }, /must start with a program/],
+    ['a secret in the command', {}, { command: ['cat', '${secret:token}'] }, /contains a secret/],
+    ['a secret in the folder', {}, { command: ['cat'], cwd: './${secret:token}' }, /contains a secret/],
+    ['a secret as the program', {}, { command: ['${secret:token}'] }, /must not be a secret/],
     ['a brace that means nothing', {}, { command: ['awk', '{print $1}'] }, /has a stray "\{"/],
     [
       'a text inside a script',
       { a: TEXT },
       { command: ['/bin/sh', '-ec', 'echo {a}'] },
-      /\{a\} would be read as a part of the script/,
+      /\{a\} would be read as part of the script/,
     ],
     ['paths that nothing uses', { a: TEXT }, { command: ['cat', '{a}'], paths: ['b'] }, /paths names "b"/],
     ['an unknown key', {}, { command: ['cat'], shell: true }, /shell/],
