@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { replayOf } from '../core/begun-runs.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { AuditEntry, AuditOutcome, LostCall } from '../core/ports/stored-audit.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
@@ -105,7 +106,8 @@ type About = Pick<AuditEntry, 'kind' | 'outcome' | 'at'> &
 
 function toEntry(call: ToolCall, { clean, cleanList }: Cleaner, about: About): DraftEntry {
   const { spec, caller, conversation, parent } = call;
-  const { approval, input, replayed } = call[FACTS];
+  const { approval, input } = call[FACTS];
+  const replayed = replayOf(call);
   return {
     approval: approval === undefined ? undefined : { by: clean(approval.by), id: clean(approval.id) },
     argumentsHash: about.kind === 'many' ? undefined : hashOrNothing(input ?? call.input),

@@ -1,5 +1,5 @@
 import type { Confirm } from '../core/approval-request.ts';
-import { holdCallTime } from '../core/begun-runs.ts';
+import { openQuestion } from '../core/begun-runs.ts';
 import type { Caller } from '../core/caller.ts';
 import { isPromise, type JsonObject } from '../core/json.ts';
 import { readTraceparent, toTraceparent } from '../core/ports/observability.ts';
@@ -197,11 +197,11 @@ export class Call implements ToolCall {
   async confirm(question: string): Promise<boolean> {
     const asked = readQuestion(question);
     if (this.#facts.isOver === true || this.cancellation.reason !== undefined) return false; // the call has ended
-    const goOn = holdCallTime(this);
+    const { call, close } = openQuestion(this);
     try {
-      return await this.origin.host.confirm(this, asked, this.origin.caller.approve); // a parked call has no callback of its own
+      return await this.origin.host.confirm(call, asked, this.origin.caller.approve); // a parked call has no callback of its own
     } finally {
-      goOn();
+      close();
     }
   }
 

@@ -1,4 +1,4 @@
-import { beginRun, mayBeRepeated } from '../core/begun-runs.ts';
+import { beginRun, endCall, mayBeRepeated } from '../core/begun-runs.ts';
 import type { Executor } from '../core/executor.ts';
 import { type Extension, RATE_LIMIT_PRIORITY, toPriority } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
@@ -208,7 +208,7 @@ function toFailure(cause: unknown, call: Call): FailedResult {
 /** Ends the call when it is cancelled, even if gates or the tool go on, and releases subscriptions. */
 function untilCancelled(call: Call, result: MaybePromise<ToolResult>): MaybePromise<ToolResult> {
   const release = () => {
-    call[FACTS].isOver = true;
+    endCall(call);
     call.cancellation.release();
   };
   if (!isPromise(result)) {

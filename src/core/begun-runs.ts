@@ -1,5 +1,6 @@
 import type { Clock } from './ports/crib-context.ts';
 import { type CallFacts, FACTS, type ToolCall } from './tool-call.ts';
+import { toolError } from './tool-error.ts';
 import type { ToolSpec } from './tool-spec.ts';
 
 /** A run whose executor reports when it begins, instead of the pipeline. */
@@ -103,6 +104,12 @@ export function hasBegun(call: Pick<ToolCall, typeof FACTS>): boolean {
   return countOf(call[FACTS]) > 0;
 }
 
+/** How the call was answered without a run. Undefined if its tool has begun, whatever that tool wrote into the facts. */
+export function replayOf(call: Pick<ToolCall, typeof FACTS>): CallFacts['replayed'] {
+  const facts = call[FACTS];
+  return countOf(facts) > 0 ? undefined : facts.replayed;
+}
+
 /** True if the tool has not begun. It then can no longer begin, so another call may replace this one. */
 export function endUnbegun(call: ToolCall): boolean {
   if (hasBegun(call)) return false;
@@ -159,7 +166,7 @@ export function startCallTimer(call: ToolCall, { clock, timeMs, onEnd }: TimerOp
 }
 
 /** Pauses the timers of a call and of the calls around it, which wait for it. Returns a function that resumes them. */
-export function holdCallTime(call: ToolCall): () => void {
+function holdCallTime(call: ToolCall): () => void {
   const held: CallTime[] = [];
   for (let one: ToolCall | undefined = call; one !== undefined; one = one.parent) held.push(timeOf(one));
   for (const time of held) {
@@ -172,4 +179,27 @@ export function holdCallTime(call: ToolCall): () => void {
       if (time.holds === 0) for (const timer of time.timers) timer.resume();
     }
   };
+}
+
+/** A question to a person in the middle of a call: the time of the call stands still, and the question ends with the call. */
+export function openQuestion(asking: ToolCall): { readonly call: ToolCall; close(): void } {
+  const goOn = holdCallTime(asking);
+  const { call, abort, release } = asking.fork();
+  const end = () => abort(toolError('cancelled', 'The call that asked has ended.'));
+  const facts = asking[FACTS];
+  facts.questions ??= new Set();
+  facts.questions.add(end);
+  const close = () => {
+    facts.questions?.delete(end);
+    release();
+    goOn();
+  };
+  return { call, close };
+}
+
+/** The call has answered: nothing hears the answers to what it still asks. */
+export function endCall(call: ToolCall): void {
+  const facts = call[FACTS];
+  facts.isOver = true;
+  for (const end of facts.questions ?? []) end();
 }

@@ -46,6 +46,8 @@ export interface CallFacts extends BegunRuns {
   isOver?: boolean;
   /** Reports to the door the request by which the tool asks during the call. */
   onQuestion?(id: string): void;
+  /** Ends the questions that are open at this moment. */
+  questions?: Set<() => void>;
 }
 
 /** Answers that the client sent along with a call. */

@@ -2,7 +2,7 @@ import { keepBoundNodes } from '../config/policy-schema.ts';
 import type { ExtensionParts, ExtensionRecord, WithClock } from '../config/records.ts';
 import { object } from '../config/schema-node.ts';
 import type { IdempotencyConfig } from '../config/types/guards.ts';
-import { endUnbegun } from '../core/begun-runs.ts';
+import { endUnbegun, replayOf } from '../core/begun-runs.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import {
@@ -127,7 +127,7 @@ export function readRepeatKey(key: string): {
 
 /** True if a failure is the outcome of a run of the tool, or of the run that this call repeats. A call that did not begin may be made again. */
 function isOutcome(call: ToolCall): boolean {
-  return call[FACTS].replayed !== undefined || !endUnbegun(call);
+  return replayOf(call) !== undefined || !endUnbegun(call);
 }
 
 /** The arguments and answers of a call. With the same key they must be equal. */

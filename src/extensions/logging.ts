@@ -2,6 +2,7 @@ import { names } from '../config/policy-schema.ts';
 import type { ExtensionParts, ExtensionRecord, WithClock } from '../config/records.ts';
 import { choice, object } from '../config/schema-node.ts';
 import type { LoggingConfig } from '../config/types/guards.ts';
+import { replayOf } from '../core/begun-runs.ts';
 import { isPromise, type JsonValue } from '../core/json.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import { LOG_LEVELS, type LogLevel, type LogLine, type LogSink } from '../core/ports/observability.ts';
@@ -81,7 +82,7 @@ function tellOfCalls(level: LogLevel, ports: LoggingPorts): ExtensionParts {
       const lineLevel = levelOf(result);
       if (!isTold(lineLevel)) return;
       const durationMs = Math.max(0, Math.round((clock.now() - call[FACTS].startedAt) * 1000) / 1000);
-      const replay = call[FACTS].replayed === undefined ? {} : { isReplayed: true as const };
+      const replay = replayOf(call) === undefined ? {} : { isReplayed: true as const };
       write({ ...lineOf(call, lineLevel, 'call.end'), ...aboutResult(result, show), ...replay, durationMs });
     },
   };

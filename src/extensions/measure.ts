@@ -1,6 +1,7 @@
 import { type ExtensionRecord, otelNode, readOtel, type WithClock } from '../config/records.ts';
 import { object } from '../config/schema-node.ts';
 import type { MetricsConfig } from '../config/types/guards.ts';
+import { replayOf } from '../core/begun-runs.ts';
 import { isPromise } from '../core/json.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { ExtensionPorts, TraitsOf } from '../core/ports/extension-ports.ts';
@@ -54,7 +55,8 @@ export const measure: ExtensionRecord<MeasureOptions & WithClock> = {
       },
       onEnd(call, result) {
         const { source, tool, mcpServer } = tools.of(call);
-        const { startedAt, replayed } = call[FACTS];
+        const { startedAt } = call[FACTS];
+        const replayed = replayOf(call);
         const seconds = secondsSince(startedAt, clock);
         const failure = failureOf(result);
         instruments.inFlight(-1, source);

@@ -1,6 +1,7 @@
 import type { ExtensionParts, ExtensionRecord, WithClock } from '../config/records.ts';
 import { flag, object } from '../config/schema-node.ts';
 import type { MetricsConfig } from '../config/types/guards.ts';
+import { replayOf } from '../core/begun-runs.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import {
   COUNTED,
@@ -67,7 +68,7 @@ function counting(clock: Clock): ExtensionParts & CountingExtension {
       const tally = tallies.of(call);
       tally.inFlight--;
       const outcome = outcomeOf(result);
-      if (facts.replayed !== undefined) {
+      if (replayOf(call) !== undefined) {
         tally.replays[outcome] = (tally.replays[outcome] ?? 0) + 1;
         return;
       }

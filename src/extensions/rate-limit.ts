@@ -2,12 +2,13 @@ import { ratesNode } from '../config/policy-schema.ts';
 import type { ExtensionRecord, WithClock } from '../config/records.ts';
 import { object } from '../config/schema-node.ts';
 import type { RateLimitConfig } from '../config/types/guards.ts';
+import { replayOf } from '../core/begun-runs.ts';
 import { type Next, RATE_LIMIT_PRIORITY } from '../core/extension.ts';
 import { isPromise } from '../core/json.ts';
 import type { Rate } from '../core/policy.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import { type RateCell, refundOf, type StoredRates } from '../core/ports/stored-results.ts';
-import { FACTS, subjectOf, type ToolCall } from '../core/tool-call.ts';
+import { subjectOf, type ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import { readPolicy } from '../define/read-policy.ts';
@@ -76,7 +77,7 @@ function tooMany(waitMs: number): FailedResult {
 
 /** True for a repeated call that got the result of the first and ran nothing. */
 function isRepeated(call: ToolCall): boolean {
-  return call[FACTS].replayed === 'repeat';
+  return replayOf(call) === 'repeat';
 }
 
 interface Counted {

@@ -1,6 +1,7 @@
 import { type ExtensionRecord, otelNode, readOtel } from '../config/records.ts';
 import { object } from '../config/schema-node.ts';
 import type { MetricsConfig } from '../config/types/guards.ts';
+import { replayOf } from '../core/begun-runs.ts';
 import type { KindTraits } from '../core/ports/extension-ports.ts';
 import { readTraceparent, type Span, toolTypeOf } from '../core/ports/observability.ts';
 import { type CallFacts, FACTS, type ToolCall } from '../core/tool-call.ts';
@@ -46,7 +47,7 @@ export const trace: ExtensionRecord<TraceOptions> = {
       },
       onEnd(call, result) {
         const failure = result.status === 'failed' ? redact(result.error.message) : undefined;
-        const replay = call[FACTS].replayed === undefined ? {} : { 'toolcrib.replayed': 'true' };
+        const replay = replayOf(call) === undefined ? {} : { 'toolcrib.replayed': 'true' };
         spans.get(call[FACTS])?.end({ ...outcomeAttributes(result), ...replay }, failure);
       },
     };

@@ -1,5 +1,5 @@
 import type { ExtensionParts, ExtensionRecord } from '../config/records.ts';
-import { FACTS } from '../core/tool-call.ts';
+import { replayOf } from '../core/begun-runs.ts';
 
 /** Usage counts of tools, to break ties between equally good search hits. */
 export interface Usage extends ExtensionParts {
@@ -21,7 +21,7 @@ export const usage = {
     const keyOf = (profile: string, callerId = '') => JSON.stringify([profile, callerId]);
     return {
       onEnd(call, result) {
-        if (!result.ok || call[FACTS].replayed === 'repeat') return; // the same call twice is one use
+        if (!result.ok || replayOf(call) === 'repeat') return; // the same call twice is one use
         const { spec, profile, caller } = call;
         const key = keyOf(profile, caller.id);
         const own = counts.get(key) ?? new Map<string, number>();

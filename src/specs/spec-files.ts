@@ -33,7 +33,8 @@ const MAX_FOLDERS = 10_000;
 /** Finds the spec files in a folder and its subfolders, or the single file at `root`. Calls `listen` for each folder before it is read. */
 export async function scanSpecFiles(root: string, listen: Listen): Promise<SpecScan> {
   const stats = await lookAndListen(root, listen);
-  if (stats === undefined) return refused(root, `it does not exist, or cannot be accessed${/[*?]/.test(root) ? PATTERN : ''}`);
+  if (stats === undefined)
+    return refused(root, `it does not exist, or cannot be accessed${/[*?]/.test(root) ? PATTERN : ''}`);
   if (stats.isDirectory()) return scanFolder(root, listen);
   if (!stats.isFile()) return refused(root, 'it is not a regular file');
   if (formatOfName(root) === undefined) return refused(root, 'its name must end in .yaml, .yml, .json or .ndjson');

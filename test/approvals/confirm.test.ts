@@ -405,3 +405,19 @@ describe('call.confirm takes a question', () => {
     expect(await crib.approvals.list()).toEqual([]);
   });
 });
+
+describe('a question of a call that has ended', () => {
+  it('is withdrawn and answered with no, though its tool did not wait for the answer', async () => {
+    const asked = Promise.withResolvers<boolean>();
+    const hasty = defineTool({
+      name: 'hasty',
+      description: 'Asks and ends',
+      input: { type: 'object' },
+      run: async (_, call) => void asked.resolve(call.confirm('Send it?')),
+    });
+    const { crib, chest } = await openWith({ ...STORE, tools: [hasty] });
+    expect(await chest.call('hasty')).toMatchObject({ ok: true });
+    expect(await asked.promise).toBe(false);
+    expect(await statesIn(crib)).not.toContain('waiting');
+  });
+});

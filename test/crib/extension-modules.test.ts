@@ -67,7 +67,11 @@ describe('a module of the configuration that would never be asked', () => {
     ['no hook of an instance', `export default new (class { priority = 500; check() {} })();`, 'has no hook'],
     ['an unknown member', `export default { ${VETO}, colour: 'red' };`, 'unknown member "colour"'],
     ['another export of a module', `export function ${VETO} export const colour = 'red';`, 'unknown member "colour"'],
-    ['a hook beside the default', `export function ${VETO} export default { onEnd() {} };`, 'exports "veto" next to a default export'],
+    [
+      'a hook beside the default',
+      `export function ${VETO} export default { onEnd() {} };`,
+      'exports "veto" next to a default export',
+    ],
     ['nothing', `export default undefined;`, 'exports neither an extension nor'],
     ['a function that makes nothing', `export default () => undefined;`, 'exports neither an extension nor'],
   ])('by %s is refused', async (_, text, message) => {

@@ -164,6 +164,29 @@ describe('gauges return to zero', () => {
   });
 });
 
+/** What a tool can find on its call without a name that is exported. */
+function factsOf(call: ToolCall): Record<string, unknown> {
+  const keys = Object.getOwnPropertySymbols(Object.getPrototypeOf(call));
+  const key = keys.find((symbol) => symbol.description === 'toolcrib.facts');
+  return Reflect.get(call, key ?? '');
+}
+
+describe('a tool that says of its run that it was a replay', () => {
+  const forging: ToolInput = {
+    name: 'forging',
+    description: '',
+    policy: { rates: [{ scope: 'tool', amount: 2, perMs: 1000 }] },
+    run: async (_: unknown, call: ToolCall) => void Object.assign(factsOf(call), { replayed: 'repeat' }),
+  };
+
+  it('is counted as a run, and gets its slot of a rate not back', async () => {
+    const crib = await createCrib({ tools: [forging] });
+    const chest = await crib.open();
+    for (let turn = 0; turn < 4; turn++) await chest.call('forging');
+    expect(await ends(crib)).toEqual({ 'forging done': 2, 'forging rate_limited': 2 });
+  });
+});
+
 describe('the text', () => {
   it('parses with a Prometheus parser, before the first call, too', async () => {
     const crib = await createCrib({ tools });

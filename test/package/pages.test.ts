@@ -1,11 +1,11 @@
-import { globSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { startFakeModels } from './fake-models.ts';
 import { ROOT, run } from './install-packed.ts';
-import { blocksOf, deadLinks, runBlocks, wrongAmong } from './run-page.ts';
+import { anchorOf, blocksOf, deadLinks, runBlocks, wrongAmong } from './run-page.ts';
 
 const PAGES = ['README.md', ...globSync('docs/guides/*.md', { cwd: ROOT }).sort()];
 /** Blocks that are looked at, and not run: pictures and parts of a file. */

@@ -42,7 +42,7 @@ export function blocksOf(page: string): readonly Block[] {
 }
 
 /** Titles as GitHub makes anchors of them. */
-const anchorOf = (title: string): string =>
+export const anchorOf = (title: string): string =>
   title
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N} _-]/gu, '')

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { replayOf } from '../../core/begun-runs.ts';
 import { FACTS, type ToolCall } from '../../core/tool-call.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolResult } from '../../core/tool-result.ts';
@@ -154,7 +155,8 @@ function toShownSource({ since, ...report }: SourceReport): object {
 /** The event of an ended call, without arguments and result: authorized callers look them up. */
 function toShownEnd(call: ToolCall, result: ToolResult) {
   const { id, spec, profile, caller, door, parent } = call;
-  const { startedAt, replayed } = call[FACTS];
+  const { startedAt } = call[FACTS];
+  const replayed = replayOf(call);
   return {
     callId: id,
     ...(parent !== undefined && { parentId: parent.id }),
