@@ -196,7 +196,7 @@ describe('`requireFor`: an intent row is committed after approval, just before t
 
   it.each([
     [{ requireFor: [''] }, 'is not a selector'],
-    [{ requireFor: 7 }, 'takes a list of selectors'],
+    [{ requireFor: 7 }, 'must be a list of selectors'],
     [{ requireFor: ['colour:red'] }, 'not a selector prefix'],
     [{ requireFo: [] }, 'Did you mean "requireFor"?'],
   ])('refuses %j with a sentence', (options, sentence) => {

@@ -55,7 +55,7 @@ describe('a source that fails to list', () => {
       reason: expect.stringContaining('ended the connection'),
     });
     expect(await chest.call('kept')).toMatchObject({
-      error: { code: 'unavailable', message: '"kept" cannot be called while its source "team" cannot be reached.' },
+      error: { code: 'unavailable', message: '"kept" cannot be called while its source "team" is not available.' },
     });
     expect(executor.runs).toBe(0);
     server.give({ tools: [tool('kept', 'counted')] });

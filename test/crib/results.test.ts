@@ -96,8 +96,10 @@ describe('large results are kept, and their beginning is handed over', () => {
       tools: [{ name: 'log', description: '', run: () => LINES.join('\n').repeat(3) }],
       store,
     });
-    expect(textOf(await (await broken.open()).call('log'))).toMatch(/^line 1: error[\s\S]*not kept/);
-    expect(broken.warnings().join()).toContain('could not be kept');
+    expect(textOf(await (await broken.open()).call('log'))).toMatch(
+      /^line 1: error[\s\S]*The rest could not be stored/,
+    );
+    expect(broken.warnings().join()).toContain('could not be stored');
   });
 });
 

@@ -167,7 +167,7 @@ describe('toolcrib approvals', () => {
     [['approvals', 'show', 'x'], 1, 'The approval "x" was not found. "toolcrib approvals --state all" lists them.'],
     [['approvals', 'approve'], 2, 'needs an ID'],
     [['approvals', 'aprove', 'x'], 2, 'show, approve, deny or forget'],
-    [['approvals', 'approve', 'x'], 1, 'There is no approval "x"'],
+    [['approvals', 'approve', 'x'], 1, 'The approval "x" was not found'],
     [['approvals', 'approve', 'x', '--remember', 'always'], 2, '--remember takes'],
     [['approvals', 'deny', 'x', '--remember', 'arguments'], 2, '--remember can only be used with approve'],
     [['approvals', '--state', 'wating'], 2, 'Did you mean "waiting"?'],

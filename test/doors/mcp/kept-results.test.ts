@@ -89,7 +89,7 @@ describe.each(Object.entries(ERAS))('output schemas to a client of %s', (era, co
     await client.list();
     expect(await client.call('object', { count: 500 })).toMatchObject({
       structuredContent: { 'toolcrib/result': { bytes: expect.any(Number) } },
-      content: [{ text: expect.stringContaining('not kept') }],
+      content: [{ text: expect.stringContaining('could not be stored') }],
     });
   });
 });

@@ -148,10 +148,10 @@ describe('where the caller itself may approve', () => {
   });
 
   it.each([
-    ['no', { action: 'decline' }, /said no/],
-    ['no by the form', { action: 'accept', content: { approve: false } }, /said no/],
-    ['something that is no yes', { action: 'accept', content: { approve: 'true' } }, /said no/],
-    ['yes without the form', { action: 'accept' }, /said no/],
+    ['no', { action: 'decline' }, /approver denied/],
+    ['no by the form', { action: 'accept', content: { approve: false } }, /approver denied/],
+    ['something that is no yes', { action: 'accept', content: { approve: 'true' } }, /approver denied/],
+    ['yes without the form', { action: 'accept' }, /approver denied/],
   ])('%s is a no', async (_what, response, words) => {
     const { url, paid } = await openBank();
     const requestState = await stateFrom(url());

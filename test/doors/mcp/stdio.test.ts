@@ -161,7 +161,7 @@ describe.each([
     say(false);
     expect(await client.callTool({ name: 'pay' })).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining('said no') }],
+      content: [{ text: expect.stringContaining('approver denied') }],
     });
     expect(await client.callTool({ name: 'pay_guarded' })).toMatchObject({
       isError: true,

@@ -200,7 +200,7 @@ describe('a parked call', () => {
     const theirs = await execute(ask, 'wipe', { what: 'all' }, { approvalId: waiting.id }, bob?.key);
     expect(theirs).toMatchObject({
       status: 403,
-      json: { error: { message: expect.stringContaining('does not exist') } },
+      json: { error: { message: expect.stringContaining('was not found') } },
     });
     expect(await execute(ask, 'wipe', { what: 'all' }, {}, bob?.key)).toMatchObject({ status: 202 });
   });
