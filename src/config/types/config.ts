@@ -32,7 +32,7 @@ export interface WrittenConfig {
   readonly executors?: ExecutorsConfig;
   /** Storage of large results. */
   readonly results?: ResultsConfig;
-  /** How callers authenticate. Without it only this machine has access. */
+  /** Authentication of callers. Without it only this machine has access. */
   readonly access?: AccessConfig;
   /** The database of the crib. */
   readonly store?: { readonly url: SecretText };
@@ -84,7 +84,7 @@ export interface ProfileConfig {
   readonly essential?: string | readonly string[];
   /** Bundles that are active at first; default all bundles of the profile, [] only the essential ones. */
   readonly active?: string | readonly string[];
-  /** Which tools the model sees; default all. */
+  /** The tools that the model sees; default all. */
   readonly expose?: 'all' | 'search' | 'script';
   /** Tools that require approval, in addition to those whose own policy demands it. */
   readonly approve?: string | readonly (string | Criteria)[];
@@ -104,7 +104,7 @@ export interface RuleConfig {
   readonly tools: string | readonly (string | Criteria)[];
   /** JSON Schema that the arguments must match. */
   readonly when: JsonSchema;
-  /** Whether other calls require approval or are denied. */
+  /** Treatment of other calls: require approval, or deny. */
   readonly otherwise: 'approve' | 'deny';
 }
 
@@ -118,7 +118,7 @@ export interface ResultsConfig {
   readonly quotaBytes?: number;
 }
 
-/** How callers authenticate. Without it only this machine has access. */
+/** Authentication of callers. Without it only this machine has access. */
 export interface AccessConfig {
   /** Accepts API keys, which toolcrib keys creates; default false. */
   readonly keys?: boolean;
@@ -192,7 +192,7 @@ export interface ServerConfig {
 
 /** Settings of tool search. */
 export interface RetrievalConfig {
-  /** How search compares texts. */
+  /** The embedding model of search. */
   readonly embeddings?: 'builtin' | 'none' | EmbeddingsConfig;
   /** Among equally good matches, tools that the caller uses most come first; default false. */
   readonly usage?: boolean;

@@ -42,7 +42,7 @@ const jwt = typed(
 
 const accessNode = typed(
   'AccessConfig',
-  object('How callers authenticate. Without it only this machine has access.', {
+  object('Authentication of callers. Without it only this machine has access.', {
     keys: flag('Accepts API keys, which toolcrib keys creates; default false.'),
     jwt,
     roles: mapOf(
@@ -84,7 +84,7 @@ const rule = typed(
         { type: 'object', description: 'JSON Schema that the arguments must match.' },
         'core/json.ts',
       ),
-      otherwise: choice(['approve', 'deny'], 'Whether other calls require approval or are denied.'),
+      otherwise: choice(['approve', 'deny'], 'Treatment of other calls: require approval, or deny.'),
     },
     ['tools', 'when', 'otherwise'],
   ),
@@ -97,7 +97,7 @@ const profile = typed(
     exclude: selectors('Tools to remove from include.'),
     essential: names('Bundles that are always active.'),
     active: names('Bundles that are active at first; default all bundles of the profile, [] only the essential ones.'),
-    expose: choice(['all', 'search', 'script'], 'Which tools the model sees; default all.'),
+    expose: choice(['all', 'search', 'script'], 'The tools that the model sees; default all.'),
     approve: selectors('Tools that require approval, in addition to those whose own policy demands it.'),
     policy: policyNode,
     rules: list(rule, 'Conditions on the arguments of calls.'),
@@ -111,7 +111,7 @@ const profile = typed(
 );
 
 const embeddings = either(
-  'How search compares texts.',
+  'The embedding model of search.',
   choice(['builtin', 'none'], 'The built-in embedding model, or keyword search only.'),
   typed(
     'EmbeddingsConfig',
