@@ -100,7 +100,7 @@ describe.concurrent('while a server is being installed', () => {
     const { expect } = test;
     const { begin, finishInstalling } = workshop(test);
     const { said, ended } = begin('check', '--json');
-    await expect.poll(() => said.err, PATIENCE).toContain('Still being started');
+    await expect.poll(() => said.err, PATIENCE).toContain('Still starting');
     expect(said.out).toBe('');
     finishInstalling();
     await ended;
