@@ -41,9 +41,11 @@ describe('a store that is not there', () => {
     const store = await openedStore(file);
     await store.specs.put({ name: 'before' }, 'alice');
     renameSync(folder, `${folder}-away`);
-    await expect(store.specs.put({ name: 'lost' }, 'alice')).rejects.toMatchObject(refusal(file, 'is gone', 'restore'));
-    await expect(store.specs.list()).rejects.toMatchObject(refusal(file, 'is gone'));
-    expect(await store.status()).toMatchObject({ reachable: false, problem: expect.stringContaining('is gone') });
+    await expect(store.specs.put({ name: 'lost' }, 'alice')).rejects.toMatchObject(
+      refusal(file, 'was removed', 'restore'),
+    );
+    await expect(store.specs.list()).rejects.toMatchObject(refusal(file, 'was removed'));
+    expect(await store.status()).toMatchObject({ reachable: false, problem: expect.stringContaining('was removed') });
     renameSync(`${folder}-away`, folder);
     expect(await store.specs.put({ name: 'after' }, 'alice')).toBe('added');
     expect((await store.specs.list()).map(({ name }) => name)).toEqual(['after', 'before']);
@@ -102,7 +104,7 @@ describe('a store that cannot take more', () => {
     const tooMuch = sql`INSERT INTO texts VALUES (${'x'.repeat(100_000)})`;
     const small = sql`INSERT INTO texts VALUES ('small')`;
     const [big] = await Promise.allSettled([engine.write([small, tooMuch]), engine.write([small])]);
-    expect(big).toMatchObject({ reason: refusal(file, 'is full', 'make room') });
+    expect(big).toMatchObject({ reason: refusal(file, 'is on a full disk', 'free some space') });
     await engine.write([sql`PRAGMA max_page_count = 10000`]);
     await engine.write([tooMuch]);
     expect(await engine.read(sql`SELECT text FROM texts WHERE text = 'kept'`)).toHaveLength(1);

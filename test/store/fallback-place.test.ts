@@ -53,7 +53,7 @@ describe('a store that was begun in the state directory', () => {
     chmodSync(at.project, 0o777);
     const anew = await open(at);
     expect(anew).toMatchObject({ location });
-    expect(anew.warnings?.[0]).toContain(`The store ${location} is not there`);
+    expect(anew.warnings?.[0]).toContain(`The store ${location} is missing`);
     expect((await open(at)).warnings).toHaveLength(1);
   });
 

@@ -101,7 +101,10 @@ describe('a store beside the configuration that cannot be used is refused, and n
     const script = 'mount -t tmpfs -o nr_inodes=1,mode=0777 none "$3" && exec "$0" --no-warnings "$1" "$2" "$3" "$4"';
     const command = [process.execPath, OPEN_AND_WRITE.pathname, '', at.project, at.home];
     const said = execFileSync('unshare', ['-Urm', 'sh', '-c', script, ...command], { encoding: 'utf8' });
-    expect(JSON.parse(said)).toMatchObject({ code: 'store_unavailable', message: expect.stringContaining('is full') });
+    expect(JSON.parse(said)).toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringContaining('is on a full disk'),
+    });
     expect(elsewhere(at)).toEqual([]);
   });
 });

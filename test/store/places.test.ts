@@ -66,7 +66,7 @@ describe('where the store is', () => {
     const states = join(home, '.local/state/toolcrib');
     expect(readdirSync(states)).toHaveLength(2);
     expect(one).toMatchObject({ engine: 'sqlite', location: expect.stringContaining(states), reachable: true });
-    expect(one.warnings).toEqual([expect.stringContaining(`${first}/.toolcrib cannot be written`)]);
+    expect(one.warnings).toEqual([expect.stringContaining(`${first}/.toolcrib is not writable`)]);
     expect(other.location).not.toBe(one.location);
   });
 
@@ -87,7 +87,7 @@ describe('where the store is', () => {
     expect(await store.status()).toMatchObject({
       engine: 'memory',
       reachable: true,
-      warnings: [expect.stringContaining('nothing outlives this process')],
+      warnings: [expect.stringContaining('all state is lost when this process ends')],
     });
   });
 
@@ -168,7 +168,7 @@ describe('who may read it', () => {
     const readOnlyFile = await statusAsNobody(`sqlite:${file}`, '.', '/nowhere');
     expect(readOnlyFile).toMatchObject({
       code: 'store_unavailable',
-      message: expect.stringContaining(`${file} may not be written`),
+      message: expect.stringContaining(`${file} cannot be written`),
     });
     const folder = folderForAnybody(0o555);
     const readOnlyFolder = await statusAsNobody(`sqlite:${folder}/crib.db`, '.', '/nowhere');

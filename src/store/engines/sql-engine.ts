@@ -119,9 +119,9 @@ const SYSTEM_REASONS: Readonly<Record<string, string>> = {
   EDQUOT: 'is over the disk quota; free some space and try again',
   ENOENT: 'was removed; restore it, or restart Toolcrib to start with a new one',
   ESTALE: 'was replaced while in use; restart Toolcrib to use the new one',
-  ENOTDIR: 'is not inside a folder; set store.url to another file',
+  ENOTDIR: 'has a parent that is not a folder; set store.url to another file',
   ELOOP: 'is a cycle of links; set store.url to another file',
-  EEXIST: 'is not inside a folder; set store.url to another file',
+  EEXIST: 'has a parent that is not a folder; set store.url to another file',
 };
 
 /** Converts an error of SQLite or the file system to data. */
