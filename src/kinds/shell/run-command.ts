@@ -136,7 +136,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function closed({ spec: { name } }: ToolCall): ToolResult {
-  return failed(toolError('unavailable', `"${name}" was stopped because the crib was closed.`));
+  return failed(toolError('unavailable', `"${name}" was stopped because the crib is closed.`));
 }
 
 /** Options for making a result. */

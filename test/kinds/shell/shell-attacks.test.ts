@@ -231,11 +231,11 @@ describe.each(MODES)('a path that is only a part of an argument %s', (_, sandbox
         expect(await call(name, { dir, name: `../${outside.split('/').at(-1)}/private.txt` }), dir).toMatch(
           /^invalid_input/,
         );
-      expect(await call(name, { dir: 'deep', name: 'link' })).toMatch(/must lie in/);
-      expect(await call(name, { dir: '.', name: '.toolcrib/key' })).toMatch(/must lie in/);
+      expect(await call(name, { dir: 'deep', name: 'link' })).toMatch(/must be in a folder that/);
+      expect(await call(name, { dir: '.', name: '.toolcrib/key' })).toMatch(/must be in a folder that/);
     }
     expect(await call('ended', { path: 'a' })).toBe('A');
-    expect(await call('ended', { path: 'link' })).toMatch(/must lie in/);
+    expect(await call('ended', { path: 'link' })).toMatch(/must be in a folder that/);
     expect(await call('listed', { dir: ['deep', './deep'] })).toBe('BB');
   });
 
@@ -281,7 +281,7 @@ describe('a text of the caller is never read as code', () => {
   it.each(refused)('in %s', async (_, run) => {
     const { crib } = await shopWith({ tools: [shellTool('bad', { a: TEXT }, run)] });
     expect(crib.catalog.specs).toEqual([]);
-    expect(crib.warnings().join('\n')).toMatch(/\{a\} would (be read as a part of the script|say what code is run)/);
+    expect(crib.warnings().join('\n')).toMatch(/\{a\} would (be read as part of the script|control which code runs)/);
   });
 
   it('and what only looks like it is let in', async () => {
