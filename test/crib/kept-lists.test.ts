@@ -52,7 +52,7 @@ describe('a source that fails to list', () => {
       name: 'team',
       state: 'down',
       toolCount: 1,
-      reason: expect.stringContaining('ended the connection'),
+      reason: expect.stringContaining('closed the connection'),
     });
     expect(await chest.call('kept')).toMatchObject({
       error: { code: 'unavailable', message: '"kept" cannot be called while its source "team" is not available.' },

@@ -69,7 +69,7 @@ describe('an issuer that answers something else', () => {
     const port = inside.host.split(':')[1] ?? '';
     issuer.discovery = { issuer: issuer.url, jwks_uri: address.replace('{port}', port) };
     await expect(verifierOf(issuer).verify(await issuer.sign())).rejects.toThrow(
-      /private network|without jwks_uri|holds a password/,
+      /private network|without jwks_uri|contains a user name or password/,
     );
     expect(inside.requests).toEqual([]);
   });

@@ -229,7 +229,7 @@ describe('a run that cannot work is refused when it is loaded', () => {
     [{ url: 'https://example.com/{idd}' }, '{idd} is not an argument of its input. Did you mean "id"?'],
     [{ url, query: { a: '{nobody}' } }, '{nobody} is not an argument'],
     [{ url, body: { a: ['x {nobody}'] } }, '{nobody} is not an argument'],
-    [{ url, body: { a: '{ not a name }' } }, 'begins no placeholder'],
+    [{ url, body: { a: '{ not a name }' } }, 'has a stray "{"'],
     [{ url: 'https://{id}/' }, 'its host must not be an argument'],
     [{ url: 'https://{id}.example.com/' }, 'its host must not be an argument'],
     [{ url: 'https://example.com:{n}/' }, 'its host must not be an argument'],
