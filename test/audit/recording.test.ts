@@ -222,7 +222,7 @@ describe('crib.calls', () => {
   it.each([
     [{ limit: 0 }, 'limit'],
     [{ limit: 5000 }, 'limit'],
-    [{ tool: 7 }, 'tool is a text'],
+    [{ tool: 7 }, 'tool must be a text'],
     [{ before: 'now' }, 'before must be a row'],
     [{ tol: 'x' }, 'Did you mean "tool"?'],
   ])('refuses %j with a sentence', async (query, sentence) => {

@@ -64,7 +64,7 @@ describe('warnings', () => {
     const shop = workshop(TROUBLED);
     expect(await shop.run(['list', flag])).toEqual({ code: 0, stdout: expect.stringContaining('good'), stderr: '' });
     expect(await shop.run(['call', 'nothing', flag])).toMatchObject({
-      stderr: expect.stringMatching(/no tool "nothing"/),
+      stderr: expect.stringMatching(/tool "nothing" was not found/),
     });
   });
 
