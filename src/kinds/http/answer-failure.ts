@@ -99,7 +99,7 @@ function lostRequest(cause: FetchError, failing: Failing): ToolError {
       });
     case 'lost':
       return isRepeatable(failing)
-        ? toolError('upstream', `The connection to the server of "${name}" was lost before it answered; try again.`, {
+        ? toolError('upstream', `The connection to the server of "${name}" was lost before it answered.`, {
             retryable: true,
             cause,
           })

@@ -38,7 +38,7 @@ export function callFailure(failure: McpFailure, { name, effects }: ToolSpec): T
       });
     case 'lost':
       return effects.idempotent === true || effects.readOnly === true
-        ? toolError('upstream', `The connection to the server of "${name}" was lost before it answered; try again.`, {
+        ? toolError('upstream', `The connection to the server of "${name}" was lost before it answered.`, {
             retryable: true,
             cause,
           })

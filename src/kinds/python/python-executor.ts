@@ -181,7 +181,7 @@ function pythonFailure(failure: PythonFailure, spec: ToolSpec): ToolError {
       );
     case 'lost':
       return mayBeRepeated(spec)
-        ? toolError('unavailable', `The Python process of "${name}" ended before it answered; try again.`, {
+        ? toolError('unavailable', `The Python process of "${name}" ended before it answered.`, {
             retryable: true,
             cause,
           })
