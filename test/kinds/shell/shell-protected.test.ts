@@ -208,7 +208,9 @@ describe.skipIf(!SANDBOX.ok)('a command in a sandbox whose root holds the config
     mkdirSync(join(folder, '.toolcrib'), { recursive: true });
     expect(said(await chest.call('inner', {}))).toMatch(/Read-only file system/);
     expect(said(await chest.call('state', {}))).toMatch(/^unavailable/);
-    expect((await crib.review()).problems.join('\n')).toMatch(/Tool inner cannot write mods\/out: it is in the protected path mods/);
+    expect((await crib.review()).problems.join('\n')).toMatch(
+      /Tool inner cannot write mods\/out: it is in the protected path mods/,
+    );
   });
 
   it('does not reach it where it is mounted a second time', () => {
