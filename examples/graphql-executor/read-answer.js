@@ -79,7 +79,7 @@ export function whyNoAnswer(cause, { spec, isEnded }) {
     return failed(toolError('unavailable', `"${name}" cannot be called; its owner can look at the log.`, { cause }));
   if (isRepeatable(spec))
     return failed(toolError('upstream', `The server of "${name}" was lost.`, { retryable: true, cause }));
-  const advice = 'It may have done what was asked: look before you try again.';
+  const advice = 'The call may have taken effect: check before you try again.';
   return failed(toolError('unknown_outcome', `The server of "${name}" was lost. ${advice}`, { cause }));
 }
 
