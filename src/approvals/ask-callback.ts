@@ -2,7 +2,7 @@ import { type Ask, type HostAnswer, type Question, readHostAnswer } from '../cor
 import { whyNotByCaller } from '../core/approval-text.ts';
 import type { ApprovalRequest, Approve } from '../core/caller.ts';
 import { isPromise } from '../core/json.ts';
-import type { Approver } from '../core/policy.ts';
+import type { Approver, Policy } from '../core/policy.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { NewApproval } from '../core/ports/stored-approvals.ts';
 import { defined } from '../core/read-options.ts';
@@ -38,11 +38,19 @@ export interface Waiting {
   onSlow?(): void;
 }
 
+/** Upper bound of the time to answer: dates beyond it cannot be shown. */
+const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
+
+/** Time in milliseconds to answer a request about a tool with this policy. */
+export function timeToAnswer({ approvalTimeoutMs }: Policy, usualMs: number): number {
+  return Math.min(approvalTimeoutMs ?? usualMs, YEAR_MS);
+}
+
 /** Requests approval through the caller's callback, in memory. For cribs without a store. */
 export function askCallback({ clock, timeoutMs: usual }: { readonly clock: Clock; readonly timeoutMs: number }): Ask {
   return (call, question) => {
     const { name, policy } = call.spec;
-    const { approvalTimeoutMs: timeoutMs = usual } = policy;
+    const timeoutMs = timeToAnswer(policy, usual);
     const { approvers, notByCaller } = approversOf(call, question);
     const own = ownAnswerOf(call, approvers);
     if (own !== undefined) return own ? { id: call.id, by: callerOf(call) } : denied(`The caller denied "${name}".`);

@@ -3,7 +3,7 @@ import type { NewApproval } from '../core/ports/stored-approvals.ts';
 import { defined } from '../core/read-options.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { answersHash, argumentsHash, callerHash, definitionHash } from '../specs/hashes.ts';
-import { ancestorsOf, approversOf, describeCall } from './ask-callback.ts';
+import { ancestorsOf, approversOf, describeCall, timeToAnswer } from './ask-callback.ts';
 
 /** Builds the stored request. It is bound to everything that the call would run with. */
 export function subjectOf(call: ToolCall, question: Question, usualMs: number): Omit<NewApproval, 'isParked'> {
@@ -24,7 +24,7 @@ export function subjectOf(call: ToolCall, question: Question, usualMs: number): 
     ...(around.length > 0 && { insideHash: insideHash(around) }),
     door,
     ground: question.ground,
-    lifetimeMs: spec.policy.approvalTimeoutMs ?? usualMs,
+    lifetimeMs: timeToAnswer(spec.policy, usualMs),
     unlisted: {
       caller,
       ...defined(call, ['traceparent']),

@@ -5,7 +5,7 @@ import type { StoredApproval } from '../core/ports/stored-approvals.ts';
 import { describeBound } from '../core/ports/stored-results.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
-import { describeCall, type Ending, waitForAnswer } from './ask-callback.ts';
+import { describeCall, type Ending, timeToAnswer, waitForAnswer } from './ask-callback.ts';
 import { subjectOf } from './bind-request.ts';
 import { type ApprovalContext, type Asking, toRequest } from './settle-request.ts';
 
@@ -23,7 +23,7 @@ export function confirmByCallback({
 }): Confirm {
   return async (call, asked, approve) => {
     if (approve === undefined) return false;
-    const timeMs = call.spec.policy.approvalTimeoutMs ?? timeoutMs;
+    const timeMs = timeToAnswer(call.spec.policy, timeoutMs);
     const shown = describeCall(call, questionOf(asked));
     const request = { ...shown, id: randomUUID(), expiresAt: Math.round(clock.now() + timeMs) };
     return isYes(await waitForAnswer({ call, approve, request, clock, timeoutMs: timeMs }));

@@ -191,7 +191,8 @@ function runText(run: Run): string {
   return canonicalJson([{ ...run }, run[WITHHELD] ?? null]);
 }
 
-const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,47}$/;
+// `__proto__` would replace the prototype of an object that lists tools by name.
+const TOOL_NAME = /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_-]{0,47}$/;
 
 /** True for a name that every vendor accepts. */
 export function isToolName(name: unknown): name is string {
@@ -203,12 +204,13 @@ export function requireToolName(name: unknown): asserts name is string {
   if (isToolName(name)) return;
   throw new ToolcribError(
     'invalid_name',
-    `${describe(name)} is not a tool name: use letters, digits, "_" and "-", not starting with a digit or "-", at most 48 characters.`,
+    `${describe(name)} is not a tool name: use letters, digits, "_" and "-", not starting with a digit or "-", at most 48 characters, and not __proto__.`,
   );
 }
 
 /** Converts a remote name to one that every vendor accepts: other characters become `_`, and a long name ends in a hash. */
 export function toToolName(name: string, sha256Hex: (text: string) => string): string {
   const safe = name.replace(/[^A-Za-z0-9_-]/g, '_').replace(/^(?=[\d-]|$)/, '_');
+  if (safe === '__proto__') return 'proto';
   return safe.length <= 48 ? safe : `${safe.slice(0, 39)}_${sha256Hex(name).slice(0, 8)}`;
 }

@@ -1,3 +1,4 @@
+import { isPromise } from '../core/json.ts';
 import { readMember } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { isClass, nameOfClass } from '../system/modules/tool-class.ts';
@@ -75,7 +76,9 @@ function bindMethod(tool: object, value: unknown, { key, about }: { key: string;
 function callInstructions(tool: object, method: unknown, what: string): unknown {
   if (typeof method !== 'function') return undefined;
   try {
-    return method.call(tool) ?? undefined;
+    const text: unknown = method.call(tool) ?? undefined;
+    if (isPromise(text)) text.then(undefined, () => {}); // refused below, because instructions are text; its failure is not left unhandled
+    return text;
   } catch (cause) {
     throw new ToolcribError('not_a_tool', `${what} threw an error.`, { cause });
   }

@@ -68,6 +68,14 @@ describe('approval: waiting', () => {
     await expect(createCrib({ tools })).rejects.toThrow('approvalTimeoutMs');
   });
 
+  it('a time to answer that no date can hold ends after a year', async () => {
+    const requests: ApprovalRequest[] = [];
+    const tools = [{ ...pay, policy: { approval: 'always', approvalTimeoutMs: Number.MAX_SAFE_INTEGER } } as ToolInput]; // the same tool
+    const chest = await openFor({ approve: (request) => requests.push(request) > 0 }, { tools });
+    await chest.call('pay', { amount: 3 });
+    expect((requests[0]?.expiresAt ?? 0) - Date.now()).toBeLessThanOrEqual(365 * 24 * 60 * 60 * 1000);
+  });
+
   it('a person learns the conversation, the turn and the door of a call', async () => {
     const approve = vi.fn<Approve>(() => true);
     const chest = await openFor({ approve });

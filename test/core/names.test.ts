@@ -58,13 +58,14 @@ describe('toToolName', () => {
     ['-x', '_-x'],
     ['', '_'],
     ['größe', 'gr__e'],
+    ['__proto__', 'proto'],
   ])('%j becomes %j.', (name, safe) => {
     expect(safeName(name)).toBe(safe);
   });
 });
 
 describe('tool names', () => {
-  it.each(['9lives', '-x', '', 'a b', 'a.b', 'x'.repeat(49), 'é', 'a\n', undefined, null, 7])(
+  it.each(['9lives', '-x', '', 'a b', 'a.b', 'x'.repeat(49), 'é', 'a\n', '__proto__', undefined, null, 7])(
     '%j is refused as a name.',
     (name) => {
       expect(isToolName(name)).toBe(false);

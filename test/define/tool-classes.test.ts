@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import {
   type AnyTool,
@@ -124,6 +124,21 @@ describe('tools as classes', () => {
     const chest = await openWith(Fixed as AnyTool, Static);
     expect(await chest.call('fixed', {})).toMatchObject({ error: { code: 'invalid_input' } });
     expect(textOf(await chest.call('all_static', {}))).toBe('42');
+  });
+
+  it('instructions that are not text are refused, and their failure is not left unhandled', async () => {
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    onTestFinished(() => void process.off('unhandledRejection', unhandled));
+    const tool = {
+      name: 'late',
+      description: '',
+      execute: () => 1,
+      get_ai_prompt_instructions: () => Promise.reject(new Error('no')),
+    };
+    await expect(createCrib({ tools: [Object.assign(Object.create({}), tool)] })).rejects.toThrow('instructions');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).not.toHaveBeenCalled();
   });
 
   it('the members of the second design are read: category, tags, prompt instructions, none as null', async () => {
