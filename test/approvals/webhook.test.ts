@@ -126,7 +126,7 @@ describe('the webhook of approvals', () => {
     expect(idOf(await office.pay(3))).toBeDefined();
     await office.crib.close();
     expect(received).toEqual([]);
-    expect(office.crib.warnings().join()).toContain('The secret "chat" is missing');
+    expect(office.crib.warnings().join()).toContain('The secret "chat" was not found');
   });
 
   it('stands in the configuration', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { type AuditTrailOptions, createAuditTrail, type OpenAuditTrail } from '../../src/audit/create-audit-trail.ts';
 import { toAuditRow } from '../../src/audit/proof.ts';
+import { newFacts } from '../../src/core/begun-runs.ts';
 import type { Clock } from '../../src/core/ports/crib-context.ts';
 import type { Store } from '../../src/core/ports/store.ts';
 import type { AuditRow } from '../../src/core/ports/stored-audit.ts';
@@ -85,7 +86,7 @@ export function callOf(
     door: 'rest',
     profile: 'assistant',
     input: {},
-    [FACTS]: { startedAt },
+    [FACTS]: newFacts(startedAt),
   } as unknown as ToolCall; // what a row is made of
 }
 

@@ -281,7 +281,7 @@ sources:
       for (const name of ['py', 'petstore'])
         expect(reasonOf(name)).toMatch(/does not exist|cannot be read|is not there/);
       for (const name of ['browser', 'thinking']) expect(reasonOf(name)).toContain('program "npx" not found');
-      expect(reasonOf('gh')).toMatch(/^The secret "github" is missing/);
+      expect(reasonOf('gh')).toMatch(/^The secret "github" was not found/);
       expect(crib.warnings()).toContain('Not available in this version: profile "assistant" cannot delegate.');
     } finally {
       delete process.env.PW_TOKEN;

@@ -69,7 +69,7 @@ describe('the environment of a server', () => {
       fine: { mcp: serverOf('rough.ts') },
     };
     const crib = await cribWith(sources, { rest: { secrets: { gone: { env: 'THERE_IS_NO_SUCH_VARIABLE' } } } });
-    expect(stateOf(crib, 'secret')?.reason).toContain('The secret "gone" is missing');
+    expect(stateOf(crib, 'secret')?.reason).toContain('The secret "gone" was not found');
     expect(stateOf(crib, 'file')?.reason).toContain('its envFile cannot be read');
     expect(stateOf(crib, 'fine')).toMatchObject({ state: 'ready' });
   });
