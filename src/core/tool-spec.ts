@@ -202,9 +202,11 @@ export function isToolName(name: unknown): name is string {
 /** Throws for a name that some vendor would not accept. */
 export function requireToolName(name: unknown): asserts name is string {
   if (isToolName(name)) return;
+  if (name === '__proto__')
+    throw new ToolcribError('invalid_name', '"__proto__" is not a tool name: JavaScript reserves it.');
   throw new ToolcribError(
     'invalid_name',
-    `${describe(name)} is not a tool name: use letters, digits, "_" and "-", not starting with a digit or "-", at most 48 characters, and not __proto__.`,
+    `${describe(name)} is not a tool name: use letters, digits, "_" and "-", not starting with a digit or "-", at most 48 characters.`,
   );
 }
 

@@ -156,7 +156,7 @@ describe('who may read it', () => {
     writeFileSync(file, '<p>For everybody</p>');
     chmodSync(file, 0o644);
     const write = async () => (await opened({ url: `sqlite:${placeOf(file)}`, env: {} })).activeSets.put('a', [], 'b');
-    await write().catch((cause: Error) => expect(cause.message).toMatch(/not a database/));
+    await write().catch((cause: Error) => expect(cause.message).toMatch(/not a SQLite database/));
     expect([modeOf(file), readFileSync(file, 'utf8')]).toEqual(['644', '<p>For everybody</p>']);
   });
 
