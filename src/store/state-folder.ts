@@ -107,7 +107,7 @@ export function createPrivateFile(path: string): DatabaseFile {
       throw storeUnavailable(path, `${what}; set store.url to a file`);
     }
     if (found !== undefined && !isDatabase(path))
-      throw storeUnavailable(path, 'is a file, and not a SQLite database; set store.url to another file');
+      throw storeUnavailable(path, 'is not a SQLite database; set store.url to another file');
     closeSync(openSync(path, 'a', 0o600));
     for (const ending of ['', '-wal', '-shm']) takeFromOthers(`${path}${ending}`, ending === '');
     return { path, identity: identityOf(path) };
