@@ -188,17 +188,25 @@ describe('a mistake in who asks is an error when the chest is opened', () => {
   itIsAMistake([
     ['an unknown key', () => caller({ role: ['x'] }), /Did you mean "roles"\?/],
     ['a role that is a text', () => caller({ roles: 'admin' }), /"roles" of a caller must be a list/],
-    ['a credential that is null', () => caller({ credential: null }), /"credential" of a caller must be one that/],
-    ['a credential that is a text', () => caller({ credential: 'key' }), /"credential" of a caller must be one that/],
+    [
+      'a credential that is null',
+      () => caller({ credential: null }),
+      /"credential" of a caller must be one returned by/,
+    ],
+    [
+      'a credential that is a text',
+      () => caller({ credential: 'key' }),
+      /"credential" of a caller must be one returned by/,
+    ],
     [
       'a key without its id',
       () => caller({ credential: { kind: 'key' } }),
-      /"credential" of a caller must be one that/,
+      /"credential" of a caller must be one returned by/,
     ],
     [
       'a credential of another kind',
       () => caller({ credential: { kind: 'sudo' } }),
-      /"credential" of a caller must be one that/,
+      /"credential" of a caller must be one returned by/,
     ],
     ['an empty id', () => caller({ id: '' }), /"id"/],
     ['an id that is a number', () => caller({ id: 5 }), /"id".*got 5/],

@@ -181,20 +181,20 @@ describe('a source that hangs at start', () => {
     vi.useRealTimers();
   });
 
-  it('holds up the others for ten seconds, and is shown as failed after a minute', async () => {
+  it('holds up the others for eleven seconds, and is shown as failed after a minute', async () => {
     const made = createCrib({ sources: [source(() => new Promise(() => {})), fine] });
-    await vi.advanceTimersByTimeAsync(10_000);
+    await vi.advanceTimersByTimeAsync(11_000);
     const crib = await made;
     expect(names(crib)).toEqual(['fine']);
     expect(report(crib)).toMatchObject({ state: 'starting' });
-    await vi.advanceTimersByTimeAsync(50_000);
+    await vi.advanceTimersByTimeAsync(49_000);
     expect(report(crib)).toMatchObject({ state: 'failed', reason: expect.stringContaining('60000 ms') });
   });
 
   it('and comes late after all is there from then on', async () => {
     const late = Promise.withResolvers<LiveSource>();
     const made = createCrib({ sources: [source(() => late.promise), fine] });
-    await vi.advanceTimersByTimeAsync(10_000);
+    await vi.advanceTimersByTimeAsync(11_000);
     const crib = await made;
     late.resolve({ ...LIVE, specs: () => [wrong({ name: 'late', description: '', run: () => 1 })] });
     await vi.advanceTimersByTimeAsync(0);
@@ -206,7 +206,7 @@ describe('a source that hangs at start', () => {
     const late = Promise.withResolvers<LiveSource>();
     const close = vi.fn(async () => {});
     const made = createCrib({ sources: [source(() => late.promise)] });
-    await vi.advanceTimersByTimeAsync(10_000);
+    await vi.advanceTimersByTimeAsync(11_000);
     await (await made).close();
     late.resolve({ ...LIVE, close });
     await vi.advanceTimersByTimeAsync(0);
@@ -216,7 +216,7 @@ describe('a source that hangs at start', () => {
   it('and comes after the crib was closed and cannot be closed harms nobody', async () => {
     const late = Promise.withResolvers<LiveSource>();
     const made = createCrib({ sources: [source(() => late.promise)] });
-    await vi.advanceTimersByTimeAsync(10_000);
+    await vi.advanceTimersByTimeAsync(11_000);
     await (await made).close();
     const unhandled = await unhandledDuring(() => {
       late.resolve({ ...LIVE, close: () => Promise.reject(new Error('stuck')) });
@@ -231,7 +231,7 @@ describe('a source that hangs at start', () => {
       return new Promise(() => {});
     });
     const made = createCrib({ sources: [hanging] });
-    await vi.advanceTimersByTimeAsync(10_000);
+    await vi.advanceTimersByTimeAsync(11_000);
     await (await made).close();
     expect(signals[0]?.aborted).toBe(true);
   });

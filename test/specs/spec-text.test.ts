@@ -150,7 +150,7 @@ describe('a bad entry', () => {
     ['- {name: a, run: {kind: http}, input: {type: string}}', 'must describe an object'],
     ['- {name: a, run: {kind: http}, policy: {timeoutMs: 0}}', 'timeoutMs'],
     ['- {name: a, run: {kind: http}, meta: {x: .inf}}', 'not JSON'],
-    ['- {name: a, run: {kind: http}, tags: [1]}', 'tags takes a name'],
+    ['- {name: a, run: {kind: http}, tags: [1]}', 'tags must be a name'],
     ['- {name: a, run: {kind: http}, __proto__: {x: 1}}', 'has no "__proto__"'],
     ['- {name: a, run: {kind: http}, meta: {__proto__: {x: 1}}}', 'not allowed as a name'],
     ['- {name: a, name: b, run: {kind: http}}', 'A key is duplicated, at line 1, column 13'],

@@ -60,7 +60,7 @@ describe('toolcrib call', () => {
   it('says that an approval does not exist', async () => {
     const { code, stderr } = await office.run(['call', 'add', 'a=1', 'b=2', '--approval', 'x']);
     expect(code).toBe(1);
-    expect(stderr).toContain('The approval "x" does not exist');
+    expect(stderr).toContain('The approval "x" was not found');
   });
 });
 

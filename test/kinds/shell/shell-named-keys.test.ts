@@ -24,7 +24,7 @@ describe.each(MODES)('files that the owner names for the operator token and the 
       rest,
     });
     for (const path of [token, key, `${folder}/./token`])
-      expect(said(await chest.call('read', { path })), path).toMatch(/^invalid_input: .*must lie in/);
+      expect(said(await chest.call('read', { path })), path).toMatch(/^invalid_input: .*must be in/);
     if (sandbox !== 'required') return;
     expect(said(await chest.call('look'))).toBe('looked\n');
   });

@@ -9,12 +9,18 @@ import { withCrib } from '../open-crib.ts';
 import { note, printJson, toLine, withProgress } from '../output.ts';
 import { countingOf, figures, printTable, tokenText, USUAL_FORMAT } from '../table.ts';
 
+/** Connects the sources that have started; one that is still starting says so itself. */
+async function askStarted(crib: Crib): Promise<void> {
+  const started = crib.sources().filter(({ state }) => state !== 'starting');
+  await Promise.all(started.map(({ name }) => crib.server.reloadSource(name)));
+}
+
 /** `toolcrib sources`: lists the sources, their state and their token cost. */
 export function listSources({ flags }: Invocation): Promise<ExitCode> {
   process.removeAllListeners('warning'); // the table contains the reason of each failure
   const counting = countingOf(flags);
   return withCrib(flags, async (crib) => {
-    await withProgress('Asking sources', crib.reload()); // a cached list does not show whether its server is reachable
+    await withProgress('Asking sources', askStarted(crib)); // a cached list does not show whether its server is reachable
     const sources = await describeSources(crib, counting, await troubledSources(crib, flags));
     if (flags.json === true) printJson({ sources, tokensExact: counting === 'exact' });
     else if (sources.length === 0) note('No sources found.');
