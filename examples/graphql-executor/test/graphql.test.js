@@ -67,7 +67,7 @@ describe('a tool that is a GraphQL query', () => {
     ['page', 'upstream', false, /not GraphQL/],
     ['odd', 'upstream', false, /not GraphQL/],
     ['mute', 'tool_error', false, /not which/],
-    ['lose', 'unknown_outcome', false, /look before/],
+    ['lose', 'unknown_outcome', false, /check before/],
   ])) {
     it(`an answer to "${field}" is ${code}`, async () => {
       const result = await ask(`{ ${field} }`);
