@@ -114,6 +114,11 @@ function readTarget({ name, input: given }: Entering, view: View): Target {
   return 'code' in inner ? { name, input: new Refusal(inner) } : inner;
 }
 
+/** The options with the context that was read. Few calls have one. */
+function withContext({ context, ...rest }: CallOptions): CallOptions {
+  return { ...rest, ...readContext(context) };
+}
+
 function readCallOptions(options: CallOptions | undefined): CallOptions | Refusal {
   if (options === undefined) return NO_OPTIONS;
   try {
@@ -126,8 +131,7 @@ function readCallOptions(options: CallOptions | undefined): CallOptions | Refusa
     if (given.retries !== undefined && !(typeof given.retries === 'number' && given.retries >= 0))
       return invalid('The option "retries" of a call must be 0 or more.');
     const { answers } = given;
-    const { context, ...rest } = given;
-    const read = context === undefined ? given : { ...rest, ...readContext(context) };
+    const read = given.context === undefined ? given : withContext(given);
     return wrongText(given) ?? (answers === undefined ? read : { ...read, answers: readAnswers(answers) });
   } catch (cause) {
     if (cause instanceof NotJsonError) return invalid(`"answers" of a call cannot be sent: ${cause.message}.`, cause);

@@ -205,21 +205,22 @@ function toFailure(cause: unknown, call: Call): FailedResult {
   return failed(toolError('tool_error', messageOf(cause, 'The tool failed without a message.'), { retryable, cause }));
 }
 
+function release(call: Call): void {
+  endCall(call);
+  call.cancellation.release();
+}
+
 /** Ends the call when it is cancelled, even if gates or the tool go on, and releases subscriptions. */
 function untilCancelled(call: Call, result: MaybePromise<ToolResult>): MaybePromise<ToolResult> {
-  const release = () => {
-    endCall(call);
-    call.cancellation.release();
-  };
   if (!isPromise(result)) {
-    release();
+    release(call);
     return result;
   }
   return new Promise((resolve) => {
     const stopListening = call.onAbort((reason) => resolve(failed(reason)));
     result.then((settled) => {
       stopListening();
-      release();
+      release(call);
       resolve(settled);
     });
   });

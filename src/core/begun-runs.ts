@@ -201,5 +201,5 @@ export function openQuestion(asking: ToolCall): { readonly call: ToolCall; close
 export function endCall(call: ToolCall): void {
   const facts = call[FACTS];
   facts.isOver = true;
-  for (const end of facts.questions ?? []) end();
+  if (facts.questions !== undefined) for (const end of facts.questions) end();
 }

@@ -97,7 +97,7 @@ export interface Generation {
   readonly leftOut: { readonly tools: ReadonlyMap<string, string>; readonly bundles: ReadonlyMap<string, string> };
   readonly policyDefaults: Policy;
   /** True if a `when` may have a different result now: an environment variable or a predicate changed. */
-  isOutdated(): boolean;
+  readonly isOutdated: (() => boolean) | undefined;
   /** The current definition of a profile that was opened earlier; a removed profile shows no tools. */
   currentProfile(profile: Profile): Profile;
   viewFor(profile: Profile, caller: Caller): View;

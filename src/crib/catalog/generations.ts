@@ -44,7 +44,7 @@ export function createGenerations(build: () => Generation, warn: (message: strin
   };
   const current = (): Generation => {
     if (isJudging) return generation;
-    if (!isOld && !judged(generation.isOutdated)) return generation;
+    if (!isOld && (generation.isOutdated === undefined || !judged(generation.isOutdated))) return generation;
     isOld = false;
     const before = generation;
     generation = judged(build);
@@ -99,7 +99,7 @@ export interface GenerationParts {
 /** Builds a generation: resolves names, removes tools and bundles whose `when` is not met, and caches views. */
 export function createGeneration(parts: GenerationParts): Generation {
   const leftOut = { tools: new Map<string, string>(), bundles: new Map<string, string>() };
-  const { judge, isOutdated } = createConditions(parts.surroundings);
+  const { judge, outdatedCheck } = createConditions(parts.surroundings);
   const present = parts.bundles.filter((bundle) => {
     const reason = judge(bundle.when);
     if (reason === undefined) return true;
@@ -116,7 +116,7 @@ export function createGeneration(parts: GenerationParts): Generation {
     bundles,
     leftOut,
     policyDefaults: parts.policyDefaults,
-    isOutdated,
+    isOutdated: outdatedCheck(),
     currentProfile: profileLookup(parts.profiles),
     viewFor: viewCache(parts, catalog, bundles),
     ownerOf: ownerLookup(bundles),
@@ -127,7 +127,8 @@ export function createGeneration(parts: GenerationParts): Generation {
 interface Conditions {
   /** The reason why a condition is not met; `undefined` if it is met. */
   judge(when: When | undefined): string | undefined;
-  isOutdated: Generation['isOutdated'];
+  /** Checks whether a condition has changed; undefined without conditions, so that calls need not look. */
+  outdatedCheck(): Generation['isOutdated'];
 }
 
 /** Services and platform are fixed for a generation. Environment variables and predicates are checked again, each once. */
@@ -135,6 +136,11 @@ function createConditions(surroundings: Surroundings): Conditions {
   const variables = new Map<string, boolean>();
   const predicates = new Map<When, boolean>();
   const isSet = (name: string) => Boolean(surroundings.env[name]);
+  const hasChanged = (): boolean => {
+    for (const [name, wasSet] of variables) if (isSet(name) !== wasSet) return true;
+    for (const [when, held] of predicates) if ((whyNot(when, surroundings) === undefined) !== held) return true;
+    return false;
+  };
   return {
     judge(when) {
       if (when === undefined) return undefined;
@@ -143,11 +149,7 @@ function createConditions(surroundings: Surroundings): Conditions {
       if (when.predicate !== undefined) predicates.set(when, reason === undefined);
       return reason;
     },
-    isOutdated() {
-      for (const [name, wasSet] of variables) if (isSet(name) !== wasSet) return true;
-      for (const [when, held] of predicates) if ((whyNot(when, surroundings) === undefined) !== held) return true;
-      return false;
-    },
+    outdatedCheck: () => (variables.size + predicates.size === 0 ? undefined : hasChanged),
   };
 }
 
