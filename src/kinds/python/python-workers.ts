@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json.ts';
 import { calledOff, type Lane } from './blocking-pool.ts';
 import { PythonFailure, type WorkerAnswer, type WorkerQuestion } from './python-worker.ts';
-import { openShop, type PythonSettings, type PythonShop, type PythonSurroundings, type Trait } from './worker-pool.ts';
+import { openPool, type PythonSettings, type PythonSurroundings, type Trait, type WorkerPool } from './worker-pool.ts';
 import { createWorkerProcesses } from './worker-processes.ts';
 
 /** The final answer to a call or an inspection. */
@@ -63,21 +63,21 @@ const ORDINARY: Trait = { isAsync: false, takesCall: false };
 /** Starts nothing before the first call. */
 export function createPythonWorkers(surroundings: PythonSurroundings): PythonWorkers {
   const processes = createWorkerProcesses();
-  const shops = new Map<string, PythonShop>();
-  const retired: PythonShop[] = [];
+  const pools = new Map<string, WorkerPool>();
+  const retired: WorkerPool[] = [];
   let opened: PythonSettings = surroundings.settings();
 
-  const shopOf = (folder: string): PythonShop => {
+  const poolOf = (folder: string): WorkerPool => {
     const settings = surroundings.settings();
     if (opened !== settings && JSON.stringify(opened) !== JSON.stringify(settings)) {
-      for (const shop of shops.values()) shop.retire();
-      retired.push(...shops.values());
-      shops.clear();
+      for (const pool of pools.values()) pool.retire();
+      retired.push(...pools.values());
+      pools.clear();
     }
     opened = settings;
-    const shop = shops.get(folder) ?? openShop(folder, settings, { ...surroundings, processes });
-    shops.set(folder, shop);
-    return shop;
+    const pool = pools.get(folder) ?? openPool(folder, settings, { ...surroundings, processes });
+    pools.set(folder, pool);
+    return pool;
   };
 
   return {
@@ -85,30 +85,30 @@ export function createPythonWorkers(surroundings: PythonSurroundings): PythonWor
       const { folder, module, function: name, args, mustTakeCall } = call;
       const key = `${module}\0${name}`;
       for (let tries = 0; tries < MAX_TRIES; tries++) {
-        const shop = shopOf(folder);
-        const trait = shop.traits.get(key) ?? ORDINARY;
+        const pool = poolOf(folder);
+        const trait = pool.traits.get(key) ?? ORDINARY;
         const about = { ...(trait.takesCall && { call: call.about() }), ...(mustTakeCall && { mustTakeCall }) };
         const request = { module, function: name, args, ...about };
-        const answer = await ask(trait.isAsync ? shop.together : shop.inTurn, { request, begin: call.begin }, call);
+        const answer = await ask(trait.isAsync ? pool.together : pool.inTurn, { request, begin: call.begin }, call);
         if (answer.kind !== 'again') return answer;
         const { stale, ...learned } = answer.why;
-        if (stale === true) shop.traits.clear();
-        else shop.traits.set(key, { ...trait, ...learned });
+        if (stale === true) pool.traits.clear();
+        else pool.traits.set(key, { ...trait, ...learned });
       }
       throw unsteady();
     },
     async look(look) {
       for (let tries = 0; tries < MAX_TRIES; tries++) {
-        const answer = await ask(shopOf(look.folder).inTurn, { request: { find: look.find } }, look);
+        const answer = await ask(poolOf(look.folder).inTurn, { request: { find: look.find } }, look);
         if (answer.kind !== 'again') return answer;
       }
       throw unsteady();
     },
     interpreter: () => surroundings.interpreter(),
     settingsText: () => JSON.stringify(surroundings.settings()),
-    output: (folder) => shops.get(folder)?.output.text() ?? '',
+    output: (folder) => pools.get(folder)?.output.text() ?? '',
     async close() {
-      await Promise.all([...retired, ...shops.values()].map((shop) => shop.close()));
+      await Promise.all([...retired, ...pools.values()].map((pool) => pool.close()));
       await processes.close();
     },
   };

@@ -39,7 +39,7 @@ export interface Trait {
 }
 
 /** The workers of one folder. */
-export interface PythonShop {
+export interface WorkerPool {
   /** For blocking functions. */
   readonly inTurn: Lane;
   /** For async functions. */
@@ -54,12 +54,12 @@ export interface PythonShop {
 
 const DEFAULT_WORKERS = 4;
 
-export interface ShopSurroundings extends PythonSurroundings {
+export interface PoolSurroundings extends PythonSurroundings {
   readonly processes: WorkerProcesses;
 }
 
 /** Starts nothing before the first request. */
-export function openShop(folder: string, settings: PythonSettings, surroundings: ShopSurroundings): PythonShop {
+export function openPool(folder: string, settings: PythonSettings, surroundings: PoolSurroundings): WorkerPool {
   const { clock, idleClock, environment, processes } = surroundings;
   const output = createOutputTail();
   output.onAdd((printed) => surroundings.onOutput?.(folder, printed));
