@@ -68,6 +68,24 @@ export async function createStoreCrib(given: CribOptions): Promise<Crib> {
   return createObservedCrib(given, undefined, withoutSources);
 }
 
+/** A crib with a single source of a configuration. */
+export interface OneSource {
+  readonly crib: Crib;
+  /** The names of all sources of the configuration. */
+  readonly names: readonly string[];
+}
+
+/** Opens a crib in which only the source of this name starts, in the background; without a name, no source starts. */
+export async function openOneSource(configFile: string, name?: string): Promise<OneSource> {
+  let names: readonly string[] = [];
+  const narrow = (definition: CribDefinition): CribDefinition => {
+    names = definition.sources.map((source) => source.name);
+    return { ...withoutSources(definition), sources: definition.sources.filter((source) => source.name === name) };
+  };
+  const crib = await createObservedCrib({ configFile, watch: false, background: true }, undefined, narrow);
+  return { crib, names };
+}
+
 /** Creates a crib whose configuration passes through `observe` first, so that a test records which keys are read, and whose definition passes through `narrow`, so that `logs` starts a single source. */
 export async function createObservedCrib(
   given: CribOptions,

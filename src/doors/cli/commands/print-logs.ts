@@ -3,7 +3,7 @@ import { isRecord } from '../../../core/json.ts';
 import { didYouMean } from '../../../core/read-options.ts';
 import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
 import { visibleJson } from '../../../core/visible-text.ts';
-import { openOneSource } from '../../../crib/one-source.ts';
+import { openOneSource } from '../../../crib/create-crib.ts';
 import { findServer } from '../../../crib/running-server.ts';
 import { parseJson } from '../../../system/parse-json.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
