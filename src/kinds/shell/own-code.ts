@@ -36,7 +36,7 @@ function isScriptOf(before: readonly (string | undefined)[]): boolean {
   return at !== -1 && before.slice(at + 1).every((word) => word?.startsWith('-') === true && !inline.test(word));
 }
 
-/** A text of the spec without arguments; undefined if it has any. */
+/** The text without its escapes, or undefined if it contains a placeholder. */
 function literalOf(text: string): string | undefined {
   const { parts } = readTemplate(text);
   return parts.every((part) => typeof part === 'string') ? parts.join('') : undefined;
