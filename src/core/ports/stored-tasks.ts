@@ -1,0 +1,157 @@
+import type { Caller } from '../caller.ts';
+import type { JsonObject } from '../json.ts';
+import type { Progress } from '../tool-call.ts';
+import type { ToolResult } from '../tool-result.ts';
+import type { KeepBound, KeepBounds } from './stored-results.ts';
+
+/** States of a task. A task is `waiting` while an approval request is open. */
+export const TASK_STATES = ['queued', 'running', 'waiting', 'done'] as const;
+export type TaskState = (typeof TASK_STATES)[number];
+
+/** The options of the call that a task makes. All of them are plain data. */
+export interface TaskCall {
+  readonly conversation?: string;
+  readonly turn?: string;
+  readonly timeZone?: string;
+  readonly idempotencyKey?: string;
+  readonly traceparent?: string;
+  readonly timeoutMs?: number;
+  readonly retries?: number;
+}
+
+/** A call to run later. */
+export interface NewTask {
+  /** The id of the task, and of the call that it makes. */
+  readonly id: string;
+  readonly tool: string;
+  /** The source of the tool when the task was submitted. A process without that source leaves the task. */
+  readonly source: string;
+  readonly profile: string;
+  readonly caller: Omit<Caller, 'approve'>;
+  /** Time at which the caller was identified. */
+  readonly identifiedAt: number;
+  readonly arguments: JsonObject;
+  readonly call: TaskCall;
+  /** The door at which the task was submitted. */
+  readonly door: string;
+  /** Tasks with a higher number run first. */
+  readonly priority: number;
+  /** True if only a worker may run it. */
+  readonly isForWorkers: boolean;
+  /** True if running the tool twice has the same effect as running it once. */
+  readonly isRepeatable: boolean;
+  /** Time to wait before the first attempt. */
+  readonly delayMs: number;
+  /** Time after the delay in which the task must begin. */
+  readonly lifetimeMs: number;
+  /** Time to keep the ended task with its result. */
+  readonly keepMs: number;
+  /** The webhook of the configuration that is told about the end. */
+  readonly notify?: string;
+  /** The slot of a schedule, for example `nightly@1794888000000`. There is one task per slot. */
+  readonly slot?: string;
+  /** The task that this one repeats. */
+  readonly resentFrom?: string;
+}
+
+/** A stored task. */
+export interface StoredTask extends Omit<NewTask, 'delayMs' | 'lifetimeMs' | 'keepMs'> {
+  readonly state: TaskState;
+  /** Milliseconds since 1970, like all times here. */
+  readonly createdAt: number;
+  /** Time of the next attempt of a queued task. */
+  readonly runAt: number;
+  readonly expiresAt: number;
+  /** Start and end of the last attempt. */
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  /** Number of attempts that have begun. */
+  readonly attempts: number;
+  /** The approval request that the task waits for, or has waited for. */
+  readonly approvalId?: string;
+  /** Set if the end of a running task was requested. */
+  readonly cancelledBy?: string;
+  readonly progress?: Progress;
+  /** `done`, or an error code; present once the task is done. */
+  readonly outcome?: string;
+}
+
+/** A task as listed: without its arguments. */
+export type ListedTask = Omit<StoredTask, 'arguments'>;
+
+/** Filter for listing tasks. */
+export interface TaskListing {
+  readonly state?: TaskState;
+  /** Only tasks that ended with this outcome: `done`, or an error code. */
+  readonly outcome?: string;
+  readonly tool?: string;
+  /** Only tasks of this caller. */
+  readonly callerId?: string;
+  /** Only tasks older than this one. */
+  readonly before?: string;
+  readonly limit: number;
+}
+
+/** The tasks that a process can run. */
+export interface TaskClaim {
+  /** The sources whose tools it has. */
+  readonly sources: readonly string[];
+  /** Only tasks of these profiles; absent means all. */
+  readonly profiles?: readonly string[];
+  readonly isWorker: boolean;
+  readonly limit: number;
+}
+
+type AddedTask =
+  /** `isNew` is false if there was a task with the same slot or id. */
+  | { readonly ok: true; readonly isNew: boolean; readonly id: string }
+  | { readonly ok: false; readonly broken: KeepBound };
+
+/** A task whose process is gone. */
+export interface LostTask {
+  readonly task: StoredTask;
+  /** True if it was queued again, because its tool may be repeated. */
+  readonly isQueued: boolean;
+}
+
+/** Storage for tasks. Each transition is a single statement: if several processes try, one succeeds. */
+export interface StoredTasks {
+  /** Adds a task if the bounds leave room. Tasks that are done count with the bytes of their results only. */
+  add(task: NewTask, bounds: KeepBounds): Promise<AddedTask>;
+  get(id: string): Promise<StoredTask | undefined>;
+  /** The result of a task that is done, while it is stored. */
+  result(id: string): Promise<ToolResult | undefined>;
+  /** The newest first. */
+  list(filter: TaskListing): Promise<readonly ListedTask[]>;
+  /**
+   * Claims tasks for this process, by priority and age: queued ones whose time has come, and waiting ones whose approval
+   * request is no longer open. Each is claimed by one process, which keeps it while its heartbeat lasts.
+   */
+  claim(what: TaskClaim): Promise<readonly StoredTask[]>;
+  /** Queues a claimed task again because its tool did not begin. Without `approvalId`, a new approval is requested. */
+  postpone(id: string, options: { readonly pauseMs: number; readonly approvalId?: string }): Promise<void>;
+  /** Sets a claimed task aside until its approval request is answered. */
+  await(id: string, approvalId: string): Promise<void>;
+  /** Stores the end of a claimed task. A result without room is replaced by `instead`. Works even if its process counted as gone, unless another process has the task. */
+  finish(id: string, end: TaskEnd): Promise<void>;
+  /** Ends a task that is queued or waiting, or requests the end of a running one. Undefined if there is no such task. */
+  cancel(id: string, by: string, result: ToolResult): Promise<'cancelled' | 'requested' | 'over' | undefined>;
+  /** Ends tasks that were not begun in time; returns them. */
+  expire(resultOf: (task: StoredTask) => ToolResult): Promise<readonly StoredTask[]>;
+  /** Which of these tasks of this process someone wants to end, with the name of that caller. */
+  cancelled(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  noteProgress(id: string, progress: Progress): Promise<void>;
+  /** Numbers of tasks by state, for metrics. */
+  counts(): Promise<Readonly<Record<Exclude<TaskState, 'done'>, number>>>;
+  /** Calls `listener` when a task may have become runnable or has ended: by this object at once, by other processes on PostgreSQL as soon as the database says so. Other changes must be polled. */
+  onChange(listener: (id: string) => void): () => void;
+}
+
+/** The end of a task. */
+export interface TaskEnd {
+  /** `done`, or an error code. */
+  readonly outcome: string;
+  readonly result: ToolResult;
+  readonly instead: ToolResult;
+  readonly bounds: KeepBounds;
+}
