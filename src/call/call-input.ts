@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LONGEST_QUESTION } from '../core/approval-text.ts';
 import { frozenCopy, isJsonObject, type JsonObject } from '../core/json.ts';
-import { describe, readOptions } from '../core/read-options.ts';
+import { describe, keysOf, readOptions } from '../core/read-options.ts';
 import type { ClientAnswers, InputAnswers, Progress, SaidAlong } from '../core/tool-call.ts';
 import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 
@@ -134,7 +134,7 @@ function timedIds(): () => string {
 /** Reads the context objects by name. A class instance is refused, because copying would lose its methods. */
 export function readContext(context: unknown): Pick<CallOptions, 'context'> {
   const what = 'The option "context" of a call';
-  const known = typeof context === 'object' && context !== null ? Object.keys(context) : [];
+  const known = typeof context === 'object' && context !== null ? keysOf(context, what) : [];
   const read = readOptions<Record<string, unknown>>(context, known, what);
   const prototype: unknown = Object.getPrototypeOf(context);
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null)

@@ -123,9 +123,8 @@ function readCallOptions(options: CallOptions | undefined): CallOptions | Refusa
   if (options === undefined) return NO_OPTIONS;
   try {
     const given = readOptions<CallOptions>(options, OPTION_KEYS, 'The options of a call');
-    if (given.signal !== undefined && !(given.signal instanceof AbortSignal)) {
+    if (given.signal !== undefined && !isSignal(given.signal))
       return invalid('The option "signal" of a call must be an AbortSignal.');
-    }
     if (given.timeoutMs !== undefined && !(typeof given.timeoutMs === 'number' && given.timeoutMs > 0))
       return invalid('The option "timeoutMs" of a call must be above 0.');
     if (given.retries !== undefined && !(typeof given.retries === 'number' && given.retries >= 0))
@@ -134,10 +133,24 @@ function readCallOptions(options: CallOptions | undefined): CallOptions | Refusa
     const read = given.context === undefined ? given : withContext(given);
     return wrongText(given) ?? (answers === undefined ? read : { ...read, answers: readAnswers(answers) });
   } catch (cause) {
-    if (cause instanceof NotJsonError) return invalid(`"answers" of a call cannot be sent: ${cause.message}.`, cause);
-    if (!(cause instanceof ToolcribError)) throw cause;
-    return invalid(cause.message, cause);
+    return unreadable(cause);
   }
+}
+
+/** True for a signal that can be used: the prototype alone has no state. */
+function isSignal(value: unknown): boolean {
+  return value instanceof AbortSignal && typeof value.aborted === 'boolean';
+}
+
+/** The refusal for options that cannot be read. A proxy may throw anything, even a value for which `instanceof` throws. */
+function unreadable(cause: unknown): Refusal {
+  try {
+    if (cause instanceof NotJsonError) return invalid(`"answers" of a call cannot be sent: ${cause.message}.`, cause);
+    if (cause instanceof ToolcribError) return invalid(cause.message, cause);
+  } catch {
+    // Refused below.
+  }
+  return invalid('The options of a call cannot be read: a getter throws.', cause);
 }
 
 /** Not `traceparent`: it comes from headers, so an invalid one is ignored and fails no call. */

@@ -52,8 +52,17 @@ function copyWith(value: unknown, finish: Trail['finish']): JsonValue {
   try {
     return copyAt(value, '', undefined, finish);
   } catch (cause) {
-    throw cause instanceof NotJsonError ? cause : new NotJsonError('', 'cannot be read: a getter throws', { cause });
+    throw toNotJson(cause);
   }
+}
+
+function toNotJson(cause: unknown): NotJsonError {
+  try {
+    if (cause instanceof NotJsonError) return cause;
+  } catch {
+    // A getter can throw a revoked proxy, for which `instanceof` throws.
+  }
+  return new NotJsonError('', 'cannot be read: a getter throws', { cause });
 }
 
 function copyAt(value: unknown, key: string, up: Trail | undefined, finish: Trail['finish']): JsonValue {

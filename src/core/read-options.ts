@@ -2,7 +2,7 @@ import { ToolcribError } from './tool-error.ts';
 
 /** Returns a shallow copy of an options object; throws for unknown keys. */
 export function readOptions<T extends object>(value: unknown, known: readonly (keyof T & string)[], what: string): T {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (typeof value !== 'object' || value === null || isList(value)) {
     throw new ToolcribError('invalid_option', `${what} must be an object, got ${describe(value)}.`);
   }
   const copy: Record<string, unknown> = {};
@@ -16,7 +16,17 @@ export function readOptions<T extends object>(value: unknown, known: readonly (k
   return copy as T; // the keys are checked here, the values by the caller of this function
 }
 
-function keysOf(value: object, what: string): readonly string[] {
+/** `Array.isArray`, which itself throws for a revoked proxy. */
+function isList(value: unknown): value is readonly unknown[] {
+  try {
+    return Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+/** The names of the members; throws a `ToolcribError` if a proxy does not tell them. */
+export function keysOf(value: object, what: string): readonly string[] {
   try {
     return Object.keys(value);
   } catch (cause) {
@@ -44,7 +54,7 @@ export function readNameList(value: unknown, what: string): readonly string[] {
 /** Describes a value in few words, for error messages. */
 export function describe(value: unknown): string {
   if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
+  if (isList(value)) return 'a list';
   if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return typeof value === 'undefined' ? 'nothing' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
