@@ -1,22 +1,60 @@
-/** Error codes of a call. The list is closed: doors map each code to their protocol. */
-export const TOOL_ERROR_CODES = [
-  'unknown_tool',
-  'invalid_input',
-  'invalid_output',
-  'unauthenticated',
-  'denied',
-  'conflict',
-  'rate_limited',
-  'timeout',
-  'cancelled',
-  'unavailable',
-  'upstream',
-  'tool_error',
-  'too_large',
-  'unknown_outcome',
-  'internal',
-] as const;
-export type ToolErrorCode = (typeof TOOL_ERROR_CODES)[number];
+/** Error codes of a call, each with its meaning and what a caller can do. The list is closed: doors map each code to their protocol. */
+export const TOOL_ERRORS = {
+  unknown_tool: {
+    meaning: "The caller's profile has no tool of this name. A hidden tool gets the same answer.",
+    remedy: 'Search or list the tools.',
+  },
+  invalid_input: {
+    meaning:
+      'The arguments do not fit the schema. `issues: [{ path, message }]` has JSON pointers with a sentence each.',
+    remedy: 'Correct the arguments.',
+  },
+  invalid_output: {
+    meaning: "The tool's answer does not fit its output schema, or JSON cannot carry it.",
+    remedy: 'Correct the tool.',
+  },
+  unauthenticated: {
+    meaning: 'The credential is missing or was not accepted (an answer of `crib.identify`).',
+    remedy: 'Send a valid key or token.',
+  },
+  denied: {
+    meaning: 'An approver, a rule, a veto or the access hours refused the call.',
+    remedy: 'Read the message; ask the operator.',
+  },
+  conflict: {
+    meaning: 'The approval or idempotency key that the call names was used already, or its first call still runs.',
+    remedy: 'Send the same arguments, or use a new key.',
+  },
+  rate_limited: {
+    meaning: 'A rate or a limit on stored requests was reached.',
+    remedy: 'Wait for `retryAfterMs`.',
+  },
+  timeout: {
+    meaning: 'The time of the call was over.',
+    remedy: 'Retry if the tool may be repeated; raise `timeoutMs`.',
+  },
+  cancelled: { meaning: 'The caller cancelled the call.', remedy: '' },
+  unavailable: {
+    meaning: 'The tool did not begin: busy, not set up, a missing service, no executor, a server that is down.',
+    remedy: 'Repeat the call after `retryAfterMs`.',
+  },
+  upstream: { meaning: 'The server or API behind the tool failed.', remedy: 'Retry if `retryable`.' },
+  tool_error: { meaning: 'The tool ran and reported an error.', remedy: 'Read the message.' },
+  too_large: {
+    meaning: 'The answer exceeds a limit.',
+    remedy: 'Ask for less; see [large results](configuration.md#large-results).',
+  },
+  unknown_outcome: {
+    meaning: 'The call may have run; its outcome is not known.',
+    remedy: 'Check before you repeat it.',
+  },
+  internal: {
+    meaning: 'An extension failed, so the call was refused. The caller gets no details.',
+    remedy: 'Read the log of the crib.',
+  },
+} as const satisfies Readonly<Record<string, { readonly meaning: string; readonly remedy: string }>>;
+export type ToolErrorCode = keyof typeof TOOL_ERRORS;
+export const TOOL_ERROR_CODES = Object.keys(TOOL_ERRORS) as readonly ToolErrorCode[]; // all of its keys are codes
 
 /** One problem of the arguments or the answer; `path` is a JSON pointer, '' for the whole value. */
 export interface Issue {

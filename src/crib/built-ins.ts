@@ -4,7 +4,12 @@ import type { ExtensionRecord } from '../config/records.ts';
 import type { AuditConfig } from '../config/types/guards.ts';
 import type { Extension } from '../core/extension.ts';
 import { canonicalJson } from '../core/json.ts';
-import { COUNTED, type CountingExtension, type MetricFamily } from '../core/ports/observability.ts';
+import {
+  COUNTED,
+  type CountingExtension,
+  type MetricDefinition,
+  type MetricFamily,
+} from '../core/ports/observability.ts';
 import type { Backlog } from '../core/ports/stored-audit.ts';
 import { readOptions } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
@@ -97,18 +102,23 @@ export async function metricsText(
   ]);
 }
 
-function familiesOf({ rows, oldestMs, lost }: Backlog): readonly MetricFamily[] {
-  const gauge = (name: string, help: string, value: number): MetricFamily => ({
-    name: `toolcrib_audit_${name}`,
-    help,
-    type: 'gauge',
-    samples: [{ labels: {}, value }],
-  });
-  return [
-    gauge('waiting_rows', 'Audit rows that are not written yet.', rows),
-    gauge('waiting_seconds', 'Age of the oldest audit row that is not written yet.', oldestMs / 1000),
-    gauge('lost_rows', 'Audit rows that were dropped and are not yet recorded as lost.', lost),
-  ];
+const gauge = (name: string, help: string): MetricDefinition => ({ name, help, type: 'gauge', labels: [] });
+
+/** Metrics of the audit log, which follow those of calls. */
+export const AUDIT_METRICS: readonly (MetricDefinition & { readonly read: (backlog: Backlog) => number })[] = [
+  { ...gauge('toolcrib_audit_waiting_rows', 'Audit rows that are not written yet.'), read: ({ rows }) => rows },
+  {
+    ...gauge('toolcrib_audit_waiting_seconds', 'Age of the oldest audit row that is not written yet.'),
+    read: ({ oldestMs }) => oldestMs / 1000,
+  },
+  {
+    ...gauge('toolcrib_audit_lost_rows', 'Audit rows that were dropped and are not yet recorded as lost.'),
+    read: ({ lost }) => lost,
+  },
+];
+
+function familiesOf(backlog: Backlog): readonly MetricFamily[] {
+  return AUDIT_METRICS.map(({ read, ...metric }) => ({ ...metric, samples: [{ labels: {}, value: read(backlog) }] }));
 }
 
 /** The audit key options of the current extensions. */

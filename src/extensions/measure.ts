@@ -123,48 +123,87 @@ function quietly(measuring: () => void): void {
 const GEN_AI_BOUNDARIES = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const MCP_BOUNDARIES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
+const OF_TOOLS = ['gen_ai.operation.name', 'gen_ai.tool.name', 'gen_ai.tool.type', 'error.type'];
+const OF_MCP = ['mcp.method.name', 'gen_ai.operation.name', 'gen_ai.tool.name', 'error.type'];
+
 /** Names and boundaries of the GenAI and MCP conventions, and our own where those define none. */
+export const INSTRUMENTS = {
+  executeTool: {
+    type: 'histogram',
+    name: 'gen_ai.execute_tool.duration',
+    unit: 's',
+    boundaries: GEN_AI_BOUNDARIES,
+    attributes: OF_TOOLS,
+    description: 'Duration of calls, including waiting for approvals and slots.',
+  },
+  mcpClient: {
+    type: 'histogram',
+    name: 'mcp.client.operation.duration',
+    unit: 's',
+    boundaries: MCP_BOUNDARIES,
+    attributes: OF_MCP,
+    description: 'Duration of requests to MCP servers, per attempt.',
+  },
+  mcpServer: {
+    type: 'histogram',
+    name: 'mcp.server.operation.duration',
+    unit: 's',
+    boundaries: MCP_BOUNDARIES,
+    attributes: OF_MCP,
+    description: 'Duration of calls by MCP clients.',
+  },
+  calls: {
+    type: 'counter',
+    name: 'toolcrib.calls',
+    unit: '{call}',
+    attributes: [...OF_TOOLS, 'toolcrib.source', 'toolcrib.outcome', 'toolcrib.replayed'],
+    description: 'Ended calls by outcome.',
+  },
+  inFlight: {
+    type: 'upDownCounter',
+    name: 'toolcrib.calls.in_flight',
+    unit: '{call}',
+    attributes: ['toolcrib.source'],
+    description: 'Calls in flight.',
+  },
+} as const satisfies Readonly<Record<string, Instrument & { readonly attributes: readonly string[] }>>;
+
 function createInstruments({ instrument }: Meters) {
-  const ofCalls = (type: Instrument['type'], name: string, description: string) =>
-    instrument({ type, name, unit: '{call}', description });
-  const ofTime = (name: string, boundaries: readonly number[], description: string) =>
-    instrument({ type: 'histogram', name, unit: 's', boundaries, description });
+  const { executeTool, mcpClient, mcpServer, calls, inFlight } = INSTRUMENTS;
   return {
-    calls: ofCalls('counter', 'toolcrib.calls', 'Ended calls by outcome.'),
-    inFlight: ofCalls('upDownCounter', 'toolcrib.calls.in_flight', 'Calls in flight.'),
-    executeTool: ofTime(
-      'gen_ai.execute_tool.duration',
-      GEN_AI_BOUNDARIES,
-      'Duration of calls, including waiting for approvals and slots.',
-    ),
-    mcpClient: ofTime(
-      'mcp.client.operation.duration',
-      MCP_BOUNDARIES,
-      'Duration of requests to MCP servers, per attempt.',
-    ),
-    mcpServer: ofTime('mcp.server.operation.duration', MCP_BOUNDARIES, 'Duration of calls by MCP clients.'),
+    calls: instrument(calls),
+    inFlight: instrument(inFlight),
+    executeTool: instrument(executeTool),
+    mcpClient: instrument(mcpClient),
+    mcpServer: instrument(mcpServer),
   };
 }
 
+/** Gauges of the audit log, read at each collection. */
+export const AUDIT_GAUGES: readonly (Omit<Gauge, 'read'> & {
+  readonly read: (audit: NonNullable<ExtensionPorts['audit']>) => number;
+})[] = [
+  {
+    name: 'toolcrib.audit.waiting_rows',
+    unit: '{row}',
+    description: 'Audit rows that are not written yet.',
+    read: (audit) => audit.backlog().rows,
+  },
+  {
+    name: 'toolcrib.audit.waiting_time',
+    unit: 's',
+    description: 'Age of the oldest audit row that is not written yet.',
+    read: (audit) => audit.backlog().oldestMs / 1000,
+  },
+  {
+    name: 'toolcrib.audit.lost_rows',
+    unit: '{row}',
+    description: 'Audit rows that were lost and not yet recorded as lost.',
+    read: (audit) => audit.backlog().lost,
+  },
+];
+
 function auditGauges({ audit, isAudited }: ExtensionPorts): readonly Gauge[] {
   if (audit === undefined || !isAudited()) return [];
-  const gauge = (name: string, unit: string, description: string) => ({
-    name: `toolcrib.audit.${name}`,
-    unit,
-    description,
-  });
-  return [
-    {
-      ...gauge('waiting_rows', '{row}', 'Audit rows that are not written yet.'),
-      read: () => audit.backlog().rows,
-    },
-    {
-      ...gauge('waiting_time', 's', 'Age of the oldest audit row that is not written yet.'),
-      read: () => audit.backlog().oldestMs / 1000,
-    },
-    {
-      ...gauge('lost_rows', '{row}', 'Audit rows that were lost and not yet recorded as lost.'),
-      read: () => audit.backlog().lost,
-    },
-  ];
+  return AUDIT_GAUGES.map((gauge) => ({ ...gauge, read: () => gauge.read(audit) }));
 }

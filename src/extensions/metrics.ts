@@ -7,6 +7,7 @@ import {
   COUNTED,
   type CountingExtension,
   createToolRecords,
+  type MetricDefinition,
   type MetricFamily,
   type MetricSample,
 } from '../core/ports/observability.ts';
@@ -20,6 +21,35 @@ const OUTCOMES: readonly string[] = ['done', 'waiting', ...TOOL_ERROR_CODES, 'ot
 const INDEX_OF = new Map(OUTCOMES.map((outcome, index) => [outcome, index]));
 const OTHER = OUTCOMES.length - 1;
 const BUCKETS_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 30, 120];
+
+/** The metrics, in the order of the output. */
+export const METRICS = {
+  calls: {
+    name: 'toolcrib_calls_total',
+    type: 'counter',
+    labels: ['tool', 'source', 'outcome'],
+    help: 'Ended calls by outcome, without replayed ones.',
+  },
+  duration: {
+    name: 'toolcrib_call_duration_seconds',
+    type: 'histogram',
+    labels: ['tool', 'source'],
+    help: 'Duration of calls, including waiting for approvals and slots.',
+  },
+  inFlight: { name: 'toolcrib_calls_in_flight', type: 'gauge', labels: ['source'], help: 'Calls in flight.' },
+  approved: {
+    name: 'toolcrib_approved_calls_total',
+    type: 'counter',
+    labels: [],
+    help: 'Calls that ran after approval.',
+  },
+  replayed: {
+    name: 'toolcrib_replayed_calls_total',
+    type: 'counter',
+    labels: ['tool', 'source', 'outcome'],
+    help: 'Calls answered without running the tool again.',
+  },
+} as const satisfies Readonly<Record<string, MetricDefinition>>;
 
 /** Counters of one tool. */
 interface Tally {
@@ -110,34 +140,12 @@ function familiesOf(tallies: readonly Tally[], approved: number): readonly Metri
   const called = tallies.filter(({ ends, inFlight }) => inFlight > 0 || ends.some(isCounted));
   const replayed = tallies.filter(({ replays }) => replays.some(isCounted));
   return [
+    { ...METRICS.calls, samples: called.flatMap(({ tool, source, ends }) => outcomeSamples({ tool, source }, ends)) },
+    { ...METRICS.duration, samples: called.flatMap(durationSamples) },
+    { ...METRICS.inFlight, samples: inFlightSamples(called) },
+    { ...METRICS.approved, samples: [{ labels: {}, value: approved }] },
     {
-      name: 'toolcrib_calls_total',
-      help: 'Ended calls by outcome, without replayed ones.',
-      type: 'counter',
-      samples: called.flatMap(({ tool, source, ends }) => outcomeSamples({ tool, source }, ends)),
-    },
-    {
-      name: 'toolcrib_call_duration_seconds',
-      help: 'Duration of calls, including waiting for approvals and slots.',
-      type: 'histogram',
-      samples: called.flatMap(durationSamples),
-    },
-    {
-      name: 'toolcrib_calls_in_flight',
-      help: 'Calls in flight.',
-      type: 'gauge',
-      samples: inFlightSamples(called),
-    },
-    {
-      name: 'toolcrib_approved_calls_total',
-      help: 'Calls that ran after approval.',
-      type: 'counter',
-      samples: [{ labels: {}, value: approved }],
-    },
-    {
-      name: 'toolcrib_replayed_calls_total',
-      help: 'Calls answered without running the tool again.',
-      type: 'counter',
+      ...METRICS.replayed,
       samples: replayed.flatMap(({ tool, source, replays }) => outcomeSamples({ tool, source }, replays)),
     },
   ];
@@ -151,7 +159,7 @@ function outcomeSamples(of: Pick<Tally, 'tool' | 'source'>, counts: readonly num
 }
 
 function durationSamples({ tool, source, durations, seconds }: Tally): readonly MetricSample[] {
-  const name = 'toolcrib_call_duration_seconds';
+  const { name } = METRICS.duration;
   let count = 0;
   const buckets = durations.map((inBucket, index) => {
     count += inBucket;

@@ -1,9 +1,9 @@
 // Run with a copy of the repository: tries each leaf there, and writes what became of it to `report.json`.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-/** What each leaf did, by its name, and what is generated from the schema nodes. */
+/** What each leaf did, by its name, and what is generated from the nodes and tables. */
 export interface Report {
   readonly did: Readonly<Record<string, unknown>>;
   readonly generated: string;
@@ -112,7 +112,9 @@ for (const [name, attempt] of Object.entries(TRIES)) {
 
 const { emitTypes } = await load('src/crib/config/emit-types.ts');
 const { emitSchema } = await load('src/crib/config/emit-schema.ts');
+const { DOCS, emitDocs } = await load('scripts/emit-docs.ts');
+const pages: readonly string[] = DOCS.map((page: string) => emitDocs(page, readFileSync(join(root, page), 'utf8')));
 const types: Readonly<Record<string, string>> = emitTypes();
 for (const [file, text] of Object.entries(types)) writeFileSync(join(root, 'src/config/types', file), text);
-const generated = `${Object.values(types).join('\n')}\n${JSON.stringify(emitSchema())}`;
+const generated = [...Object.values(types), JSON.stringify(emitSchema()), ...pages].join('\n');
 writeFileSync(join(root, 'report.json'), JSON.stringify({ did, generated } satisfies Report));

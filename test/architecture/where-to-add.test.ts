@@ -66,7 +66,15 @@ const WORKS: Readonly<Record<string, unknown>> = {
 /** A copy of what the package is made of. */
 function createScratch(): string {
   const scratch = mkdtempSync(join(tmpdir(), 'toolcrib-leaves-'));
-  for (const part of ['src', 'schema', 'package.json', 'tsconfig.json', 'tsconfig.build.json'])
+  for (const part of [
+    'src',
+    'schema',
+    'docs',
+    'scripts/emit-docs.ts',
+    'package.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+  ])
     cpSync(join(ROOT, part), join(scratch, part), { recursive: true });
   for (const part of ['node_modules', 'models']) symlinkSync(join(ROOT, part), join(scratch, part));
   return scratch;

@@ -4,7 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { TOOL_ERROR_CODES } from '../../src/core/tool-error.ts';
 import { AVAILABLE, COMMANDS } from '../../src/doors/cli/commands.ts';
 import { statusOf } from '../../src/doors/rest/answers.ts';
+import { EVENTS } from '../../src/doors/rest/event-feed.ts';
 import { ROUTES } from '../../src/doors/rest/routes.ts';
+import { AUDIT_GAUGES, INSTRUMENTS } from '../../src/extensions/measure.ts';
+import { METRICS } from '../../src/extensions/metrics.ts';
 import { createCrib } from '../../src/index.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -42,28 +45,32 @@ describe('docs/reference.md', () => {
     expect(rows).toEqual(families);
   });
 
+  it('lists the labels that the samples of Prometheus have', async () => {
+    const crib = await createCrib({ tools: [{ name: 'hello', description: 'Greet', run: () => 'Hello' }] });
+    await (await crib.open()).call('hello');
+    const text = await crib.metrics();
+    await crib.close();
+    const labelsOf = (name: string) => {
+      const [, labels = ''] = new RegExp(`^${name}(?:_count)?{(.*)}`, 'm').exec(text) ?? [];
+      return [...labels.matchAll(/(\w+)="/g)].map(([, label]) => label);
+    };
+    const { calls, duration, inFlight } = METRICS;
+    for (const { name, labels } of [calls, duration, inFlight]) expect(labelsOf(name)).toEqual(labels);
+  });
+
   it('lists the instruments of OpenTelemetry', () => {
-    const code = read('src/extensions/measure.ts');
-    const instruments = [...code.matchAll(/'(toolcrib\.calls[\w.]*|[\w.]+\.duration)'/g)].map(([, name = '']) => name);
-    const gauges = [...code.matchAll(/gauge\('(\w+)'/g)].map(([, name]) => `toolcrib.audit.${name}`);
-    expect(gauges).not.toEqual([]);
-    expect([...namesUnder('docs/reference.md', 'OpenTelemetry metrics')].sort()).toEqual(
-      [...instruments, ...gauges].sort(),
-    );
+    const names = [...Object.values(INSTRUMENTS), ...AUDIT_GAUGES].map(({ name }) => name);
+    expect(rowsUnder('docs/reference.md', 'OpenTelemetry metrics').map(([name]) => name?.slice(1, -1))).toEqual(names);
   });
 
   it('lists the events', () => {
-    const [, names = ''] = /^type Tell = \(event: ([^,]*),/m.exec(read('src/doors/rest/event-feed.ts')) ?? [];
-    const events = [...names.matchAll(/'([\w-]+)'/g)].map(([, name]) => name);
-    expect(namesUnder('docs/reference.md', 'Events').filter((name) => !name.includes(' '))).toEqual([
-      ...events,
-      'lost',
-    ]);
+    const names = rowsUnder('docs/reference.md', 'Events').map(([name]) => name?.slice(1, -1));
+    expect(names).toEqual([...Object.keys(EVENTS), 'lost']);
   });
 });
 
 it('docs/rest.md lists every route with who may use it', () => {
-  const rows = rowsUnder('docs/rest.md', 'Routes').map(([route = '', who]) => [route.slice(1, -1), who]);
+  const rows = rowsUnder('docs/rest.md', 'Routes').map(([route = '', who]) => [/`(.*)`/.exec(route)?.[1], who]);
   const available = ROUTES.filter(({ group }) => group !== 'later');
   expect([...rows].sort()).toEqual(available.map(({ method, path, who }) => [`${method} ${path}`, who]).sort());
 });

@@ -46,11 +46,16 @@ export interface CountingExtension {
   readonly [COUNTED]: () => readonly MetricFamily[];
 }
 
-/** The samples of one metric, in Prometheus terms. */
-export interface MetricFamily {
+/** A metric in Prometheus terms. */
+export interface MetricDefinition {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly labels: readonly string[];
+}
+
+/** The samples of one metric. */
+export interface MetricFamily extends MetricDefinition {
   readonly samples: readonly MetricSample[];
 }
 

@@ -8,9 +8,21 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Error codes of this door alone, and where it uses a code of a call with another status. */
+export const REST_ERRORS = {
+  unknown_profile: { status: 404, meaning: 'The profile does not exist, or the caller may not use it.' },
+  not_found: {
+    status: 404,
+    meaning: 'The route, call, result, approval, key or spec does not exist, or belongs to another caller.',
+  },
+  method_not_allowed: { status: 405, meaning: 'The route has other methods.' },
+  too_large: { status: 413, meaning: 'The body of the request exceeds 4 MB.' },
+  not_available: { status: 501, meaning: 'This version does not have the route yet.' },
+} as const satisfies Readonly<Record<string, { readonly status: number; readonly meaning: string }>>;
+
 /** The error of a response; `code` is an error code of a call, or one of this door. */
 export interface Failure extends Omit<ToolError, 'code' | 'cause'> {
-  readonly code: string;
+  readonly code: ToolErrorCode | keyof typeof REST_ERRORS;
 }
 
 /** The HTTP status of each error code. A tool that ran and failed is not a failure of the server. */
@@ -56,9 +68,14 @@ export function refuseFor(error: ToolError): Answer {
   return refuse(statusOf(error.code), error);
 }
 
+/** A refusal with an error code of this door. */
+export function refuseAtDoor(code: keyof typeof REST_ERRORS, message: string): Answer {
+  return refuse(REST_ERRORS[code].status, { code, message, retryable: false });
+}
+
 /** A refusal with status 404: the thing does not exist, or the caller may not see it. */
 export function notFound(message: string): Answer {
-  return refuse(404, { code: 'not_found', message, retryable: false });
+  return refuseAtDoor('not_found', message);
 }
 
 /** Headers that keep browsers from caching or guessing types. */
@@ -81,14 +98,14 @@ export function refusalOf(cause: unknown): Answer | undefined {
   const { code, message } = cause;
   if (OF_THE_ASKER.test(code)) return refuse(400, { code: 'invalid_input', message, retryable: false });
   switch (code) {
-    case 'unknown_profile':
     case 'unknown_tool':
-      return refuse(404, { code, message, retryable: false });
-    case 'not_found':
+      return refuse(statusOf(code), { code, message, retryable: false });
     case 'not_counted':
-      return refuse(404, { code: 'not_found', message, retryable: false });
+      return notFound(message);
+    case 'unknown_profile':
+    case 'not_found':
     case 'not_available':
-      return refuse(501, { code, message, retryable: false });
+      return refuseAtDoor(code, message);
     case 'store_unavailable':
       return STORE_GONE;
     default:

@@ -3,7 +3,7 @@ import { createCallId } from '../../call/call-input.ts';
 import type { AuditRow } from '../../core/ports/stored-audit.ts';
 import type { FailedResult, ToolResult, WaitingResult } from '../../core/tool-result.ts';
 import { toShownApproval, toShownCall, toTime } from '../shown.ts';
-import { type Answer, notFound, ok, refuse, statusOf } from './answers.ts';
+import { type Answer, notFound, ok, refuse, refuseAtDoor, statusOf } from './answers.ts';
 import { APPROVAL } from './approval-routes.ts';
 import { openToCall, type Route, type RouteRequest, readCursor } from './route.ts';
 import {
@@ -185,7 +185,7 @@ async function execute(asked: RouteRequest): Promise<Answer> {
   const { arguments: input, profile, async: isLater, ...said } = asked.body as ExecuteBody; // as its schema demands
   if (isLater === true) {
     const message = 'Background calls are not available in this version. Remove "async".';
-    return refuse(501, { code: 'not_available', message, retryable: false });
+    return refuseAtDoor('not_available', message);
   }
   const chest = await openToCall(asked, profile);
   const traceparent = asked.request.headers.get('traceparent');

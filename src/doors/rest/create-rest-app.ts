@@ -8,7 +8,7 @@ import {
   INTERNAL,
   notFound,
   refusalOf,
-  refuse,
+  refuseAtDoor,
   type SendWhole,
   toResponse,
   toWebResponse,
@@ -89,7 +89,7 @@ function otherMethod(method: string, routes: readonly Route[]): Response {
   const allow = { allow: [...known, 'OPTIONS'].join(', ') };
   if (method === 'OPTIONS') return new Response(null, { status: 204, headers: allow });
   const message = `Method ${method} is not allowed for this route.`;
-  return toResponse({ ...refuse(405, { code: 'method_not_allowed', message, retryable: false }), headers: allow });
+  return toResponse({ ...refuseAtDoor('method_not_allowed', message), headers: allow });
 }
 
 /** The details of an unexpected error go to the log; the caller gets a general message. */

@@ -74,7 +74,15 @@ export function createEventFeed(crib: Crib, options: EventFeedOptions = {}): Eve
   };
 }
 
-type Tell = (event: 'calls' | 'approvals' | 'sources' | 'tools-changed', data: unknown) => void;
+/** The events, each with its data. */
+export const EVENTS = {
+  calls: 'a call ended: tool, caller, outcome; without arguments and answers',
+  approvals: 'a request changed, of the newest thousand; long arguments are cut',
+  sources: 'a source changed: its state after the change, whichever process changed it',
+  'tools-changed': '`{ added, removed, changed }`, or `{ profile }` if other bundles became active',
+} as const;
+
+type Tell = (event: keyof typeof EVENTS, data: unknown) => void;
 
 interface Watching {
   /** Resolves when the initial state is known. */

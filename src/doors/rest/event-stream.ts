@@ -13,6 +13,12 @@ const MAX_WAITING_LENGTH = 2_000_000;
 /** Number of events written to the connection ahead of the reader. */
 const AHEAD = 16;
 
+/** The event that every stream may have. */
+export const LOST_EVENT = {
+  name: 'lost',
+  data: '`{ count }`: how many events were dropped because the client read too slowly',
+};
+
 /** A stream of server-sent events to one listener. */
 export interface EventStream {
   readonly stream: ReadableStream<Uint8Array>;
@@ -34,7 +40,7 @@ export function createEventStream(onGone: () => void): EventStream {
   const flush = (): void => {
     if (isOver || !hasRoom()) return;
     const lost = backlog.takeLost();
-    if (lost > 0) write(toText('lost', { count: lost }));
+    if (lost > 0) write(toText(LOST_EVENT.name, { count: lost }));
     while (!backlog.isEmpty() && hasRoom()) write(backlog.take());
   };
   const leave = (): void => {

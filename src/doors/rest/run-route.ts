@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../core/json.ts';
 import type { Issue } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
-import { type Answer, refuse, toResponse } from './answers.ts';
+import { type Answer, refuse, refuseAtDoor, toResponse } from './answers.ts';
 import { type Identify, letIn, type PageSessions } from './authenticate.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { Route } from './route.ts';
@@ -53,7 +53,7 @@ async function textOf(request: Request, maxBytes: number): Promise<string | Answ
     const bounded = await withBoundedBody(request, maxBytes);
     if (bounded !== undefined) return await bounded.text();
     const message = `The body is larger than the limit of ${maxBytes} bytes.`;
-    return refuse(413, { code: 'too_large', message, retryable: false });
+    return refuseAtDoor('too_large', message);
   } catch {
     // Reading a body fails only if the client is gone.
     return refuse(499, {

@@ -44,7 +44,8 @@ function helpOf(command: Command): string {
   ].join('\n');
 }
 
-function synopsis({ name, words = [] }: Command): string {
+/** The command with its words. */
+export function synopsis({ name, words = [] }: Command): string {
   return [name, ...words.map(toWord)].join(' ');
 }
 
@@ -53,7 +54,8 @@ function toWord({ name, values, optional, many }: CommandWord): string {
   return optional === true ? `[${text}]` : text;
 }
 
-function flagRow(name: string): readonly [string, string] {
+/** A flag with its value, and its meaning. */
+export function flagRow(name: string): readonly [string, string] {
   const { takes, short, summary, values } = findFlag(name) ?? { summary: '' };
   const value = takes === undefined ? '' : ` ${values?.join('|') ?? takes}`;
   return [`--${name}${value}${short === undefined ? '' : `, -${short}`}`, summary];
