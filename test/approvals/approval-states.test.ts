@@ -18,7 +18,7 @@ const show = ({ from, event, to }: { from: string; event: string; to: string }) 
 const TABLE = TRANSITIONS.map(show);
 
 describe('the table of states', () => {
-  it('has every state, and no event that leads to two', () => {
+  it('has every state, and no event leads to two states', () => {
     expect(new Set(TRANSITIONS.map(({ to }) => to))).toEqual(new Set([...APPROVAL_STATES, 'lost']));
     expect(new Set(TABLE).size).toBe(TABLE.length);
     const targets = Map.groupBy(TRANSITIONS, ({ event }) => event);
@@ -32,7 +32,7 @@ describe('the table of states', () => {
     expect(lines.map((line) => line.trim().replace('[*]', 'new')).toSorted()).toEqual(TABLE.toSorted());
   });
 
-  it('is asked by the one statement that changes a state', () => {
+  it('is read by the one statement that changes a state', () => {
     const changing = files.filter((file) =>
       /\b(UPDATE\s+toolcrib_approvals|SET)\s+state\b|state\s*=\s*\$\{/.test(readSource(file)),
     );
@@ -140,7 +140,7 @@ interface Playing {
   readonly database: Awaited<ReturnType<typeof openDatabase>>;
 }
 
-it('no sequence of events moves a request otherwise than the table says, and every row of it is met', async () => {
+it('no sequence of events moves a request in a way that the table does not list, and the test meets every row', async () => {
   const database = await openDatabase();
   const met = new Set<string>();
   let sequences = 0;

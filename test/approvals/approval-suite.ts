@@ -189,7 +189,7 @@ export function approvalSuite(place: () => Promise<string>): void {
       }
     });
 
-    it('a process killed while the tool runs: never run again, and whoever asks learns that nobody knows', async () => {
+    it('a process killed while the tool runs: the call never runs again, and the caller gets unknown_outcome', async () => {
       const url = await place();
       const office = await openOffice({ url });
       const id = idOf(await office.pay(3));
@@ -207,7 +207,7 @@ export function approvalSuite(place: () => Promise<string>): void {
   });
 
   describe('the first answer wins everywhere', () => {
-    it('an answer through another process reaches the call that waits, and the person at hand is told', async () => {
+    it("an answer through another process reaches the waiting call, and the host's approver is told", async () => {
       const url = await place();
       const clock = manualClock();
       const office = await openOffice({ url, extensions: [approval({ clock })] });
@@ -223,7 +223,7 @@ export function approvalSuite(place: () => Promise<string>): void {
       expect(clock.count()).toBe(0);
     });
 
-    it('a person at hand who says yes after an operator said no is too late', async () => {
+    it("a yes of the host's approver after an operator's no comes too late", async () => {
       const url = await place();
       const clock = manualClock();
       const office = await openOffice({ url, extensions: [approval({ clock })] });

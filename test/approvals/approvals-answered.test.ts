@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('who may answer', () => {
+describe('which callers may answer', () => {
   const yes: ApprovalDecision = { decision: 'approve' };
   const ask = async (approvers: string | readonly string[]) => {
     const office = await openOffice({ tool: { policy: wrong({ approvers }) } });
@@ -41,7 +41,7 @@ describe('who may answer', () => {
     expect(await (await ask(approvers))(by)).toMatchObject({ ok: true, approval: { state: 'approved' } });
   });
 
-  it('the asker may not where no policy says so', async () => {
+  it('the caller may not answer its own request without a policy that allows it', async () => {
     const office = await openOffice();
     const id = idOf(await office.pay(3));
     expect(await office.crib.approvals.answer(id, yes, { id: 'alice' })).toMatchObject({
@@ -49,7 +49,7 @@ describe('who may answer', () => {
     });
   });
 
-  it("the asking client's own answer counts where policy says caller, and not after somebody else's", async () => {
+  it("the calling client's own answer counts where the policy names "caller", but not after another answer", async () => {
     const office = await openOffice({ tool: { policy: { approvers: ['caller'] } } });
     const own = { answers: { approval: true } };
     const first = idOf(await office.pay(3));
@@ -63,7 +63,7 @@ describe('who may answer', () => {
     expect(office.paid).toEqual([{ amount: 3 }]);
   });
 
-  it("the asking client's own answer does not count elsewhere", async () => {
+  it("the calling client's own answer does not count elsewhere", async () => {
     const office = await openOffice();
     const own = { answers: { approval: true } };
     expect(await office.pay(3, own)).toMatchObject({ status: 'waiting' });
@@ -72,7 +72,7 @@ describe('who may answer', () => {
   });
 });
 
-describe('an answer that cannot be meant is refused with a sentence', () => {
+describe('an invalid answer is refused with a sentence', () => {
   it.each<[string, unknown]>([
     ['nothing', undefined],
     ['no decision', {}],
@@ -112,7 +112,7 @@ describe('an answer that cannot be meant is refused with a sentence', () => {
     expect(await get(wrong(id))).toBeUndefined();
   });
 
-  it('somebody who is nobody', async () => {
+  it('an answerer without an identity', async () => {
     const office = await openOffice();
     const id = idOf(await office.pay(3));
     for (const by of [5, { id: 7 }, { operator: 'yes' }, null, { id: '' }]) {
@@ -134,7 +134,7 @@ describe('an answer that cannot be meant is refused with a sentence', () => {
 });
 
 describe('an approval answered', () => {
-  it('twice: the second one is told who was first', async () => {
+  it('a second time: the second approver learns who answered first', async () => {
     const office = await openOffice();
     const id = idOf(await office.pay(3));
     await office.answer(id, 'deny');
@@ -144,7 +144,7 @@ describe('an approval answered', () => {
     expect(await office.pay(3)).toMatchObject({ error: { code: 'denied' } });
   });
 
-  it('after expiry: refused, and the call asks anew', async () => {
+  it('after expiry is refused, and the call makes a new request', async () => {
     const move = stillTime();
     const office = await openOffice();
     const id = idOf(await office.pay(3));
@@ -158,7 +158,7 @@ describe('an approval answered', () => {
     expect(idOf(await office.pay(3))).not.toBe(id);
   });
 
-  it('and taken up too late: not run', async () => {
+  it('and used too late does not run the call', async () => {
     const move = stillTime();
     const office = await openOffice();
     const id = idOf(await office.pay(3));
@@ -168,7 +168,7 @@ describe('an approval answered', () => {
     expect(office.paid).toEqual([]);
   });
 
-  it('before the clock went back: not run', async () => {
+  it('before the clock went back does not run the call', async () => {
     const move = stillTime();
     const office = await openOffice();
     const id = idOf(await office.pay(3));

@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('what is remembered', () => {
+describe('a remembered answer', () => {
   const remembering = async (remember: Remember, conversation?: string) => {
     const office = await openOffice();
     const options = conversation === undefined ? {} : { conversation };
@@ -47,7 +47,7 @@ describe('what is remembered', () => {
     expect(await pay(99)).toMatchObject({ status: 'waiting' });
   });
 
-  it('can be forgotten, by who may answer', async () => {
+  it('can be forgotten by a caller that may answer', async () => {
     const { crib, id, pay } = await remembering('arguments');
     expect(await crib.approvals.forget(id, { id: 'alice' })).toMatchObject({ error: { code: 'denied' } });
     expect(await crib.approvals.forget(id, OPERATOR)).toMatchObject({ ok: true });
@@ -55,7 +55,7 @@ describe('what is remembered', () => {
     expect(await pay(3)).toMatchObject({ status: 'waiting' });
   });
 
-  describe('by the caller itself', () => {
+  describe('an answer that the caller itself remembers', () => {
     const ALICE = { id: 'alice', roles: ['dev'] };
     const selfRemembering = async (remember: Remember) => {
       const office = await openOffice({ tool: { policy: { approvers: ['caller'] } } });
@@ -66,7 +66,7 @@ describe('what is remembered', () => {
     };
 
     it.each(['conversation', { forMs: MINUTE }] as const)(
-      'for %j lets nothing pass that it may not approve',
+      'for %j does not allow calls that the caller may not approve',
       async (remember) => {
         const { crib, pay, paid } = await selfRemembering(remember);
         expect(await pay(4, { conversation: 'talk' })).toMatchObject({ ok: true });
@@ -80,7 +80,7 @@ describe('what is remembered', () => {
       },
     );
 
-    it('ends when callers may not approve their own calls any more', async () => {
+    it('ends when callers may no longer approve their own calls', async () => {
       const url = `sqlite:${join(temporaryFolder(), 'crib.db')}`;
       const open = (approvers: readonly ['caller'] | readonly []) =>
         openOffice({ url, tool: { policy: { approvers } } });
@@ -94,7 +94,7 @@ describe('what is remembered', () => {
     });
   });
 
-  it('by a person at hand counts alike', async () => {
+  it("counts the same if the host's approver gives it", async () => {
     const office = await openOffice();
     const approve = vi.fn(() => ({ approved: true, remember: { forMs: MINUTE } as const }));
     const as = { id: 'alice', approve };
@@ -104,7 +104,7 @@ describe('what is remembered', () => {
     expect(office.paid).toHaveLength(2);
   });
 
-  it('does not let arguments pass that a rule asks about', async () => {
+  it('does not allow arguments that a rule requires approval for', async () => {
     const rules = [
       { tools: ['pay'], when: { properties: { amount: { maximum: 100 } } }, otherwise: 'approve' },
     ] as const;
@@ -117,7 +117,7 @@ describe('what is remembered', () => {
     expect(await office.pay(5000)).toMatchObject({ ok: true });
   });
 
-  it('is nothing where nobody in particular asked', async () => {
+  it('has no effect for a caller without an id', async () => {
     const office = await openOffice();
     const id = idOf(await office.pay(3, { as: {} }));
     const answered = await office.crib.approvals.answer(id, { decision: 'approve', remember: 'arguments' }, OPERATOR);

@@ -9,7 +9,7 @@ import { idOf, OPERATOR, openOffice } from './payments.ts';
 describe('an approval that a call names', () => {
   const refused = (what: RegExp) => ({ ok: false, error: { code: 'denied', message: expect.stringMatching(what) } });
 
-  it('is not there for another caller, nor under another profile', async () => {
+  it('is not found for another caller or under another profile', async () => {
     const office = await openOffice({ profiles: { default: {}, counter: {} } });
     const id = idOf(await office.pay(3));
     await office.answer(id, 'approve');
@@ -27,7 +27,7 @@ describe('an approval that a call names', () => {
     expect(await office.waiting()).toEqual([]);
   });
 
-  it('must hold even where the tool need not ask', async () => {
+  it('must be valid even if the tool does not require approval', async () => {
     const office = await openOffice({ tool: { effects: { readOnly: true } } });
     expect(await office.pay(3, { approvalId: '0000-0000-0000' })).toMatchObject(refused(/was not found/));
     expect(office.paid).toEqual([]);
@@ -40,7 +40,7 @@ describe('an approval that a call names', () => {
     expect(await chest.call('pay_all', {}, { approvalId: id })).toMatchObject(refused(/another tool/));
   });
 
-  it('and that waits: the call waits on', async () => {
+  it('and that still waits: the call waits as well', async () => {
     const office = await openOffice();
     const id = idOf(await office.pay(3));
     expect(idOf(await office.pay(3, { approvalId: id, park: false }))).toBe(id);
@@ -49,7 +49,7 @@ describe('an approval that a call names', () => {
     expect(asked).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ id, arguments: { amount: 3 } }));
   });
 
-  it('and that was used: the call is told how that ended', async () => {
+  it('and that was used: the call learns how the first call ended', async () => {
     const office = await openOffice();
     const id = idOf(await office.pay(3));
     await office.answer(id, 'approve');
@@ -60,8 +60,8 @@ describe('an approval that a call names', () => {
   });
 });
 
-describe('a person at hand', () => {
-  it('is asked on the request that waits already, and leaves none behind', async () => {
+describe("the host's approver", () => {
+  it('is asked about the request that already waits, and no request is left over', async () => {
     const office = await openOffice();
     const id = idOf(await office.pay(3));
     const approve = vi.fn(() => ({ approved: true, by: 'paula', note: 'fine' }));
@@ -70,7 +70,7 @@ describe('a person at hand', () => {
     expect(await office.crib.approvals.list()).toMatchObject([{ id, answer: { by: 'paula', note: 'fine' } }]);
   });
 
-  it('may be asked again after a no through the store, each call once', async () => {
+  it('is asked again after a no through the store, once per call', async () => {
     const office = await openOffice();
     await office.answer(idOf(await office.pay(3)), 'deny');
     const approve = vi.fn(() => true);
@@ -78,7 +78,7 @@ describe('a person at hand', () => {
     expect(approve).toHaveBeenCalledOnce();
   });
 
-  it('who cannot be asked: denied, and nothing waits', async () => {
+  it('that cannot be asked: the call is denied, and no request waits', async () => {
     const office = await openOffice();
     const approve = async () => {
       throw new Error('no terminal');
@@ -98,7 +98,7 @@ describe('a person at hand', () => {
   });
 });
 
-describe('what is shown and noted', () => {
+describe('listed and recorded approvals', () => {
   it('secrets do not appear in listed arguments, however they are written', async () => {
     vi.stubEnv('BANK_TOKEN', 'pa"ss\\wörd-1234');
     const office = await openOffice({
@@ -114,7 +114,7 @@ describe('what is shown and noted', () => {
     expect(JSON.stringify(await office.crib.approvals.get(id))).not.toContain('rd-1234');
   });
 
-  it('whoever records a call learns under which approval it ran and who gave it', async () => {
+  it('a recorder of a call learns its approval and who gave it', async () => {
     const seen: unknown[] = [];
     const watch = { name: 'watch', priority: 500, onEnd: (call: ToolCall) => void seen.push(call[FACTS].approval) };
     const office = await openOffice({ extensions: [watch] });
@@ -132,7 +132,7 @@ describe('the store failing in the middle of a call', () => {
     for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
   };
 
-  it('when it asks: refused, not run, and nothing is told of the store', async () => {
+  it('while the crib asks: the call is refused, the tool does not run, and the error hides the store', async () => {
     const file = join(folderWith({ file: '' }), 'file', 'crib.db');
     const office = await openOffice({ url: `sqlite:${file}` });
     const result = await office.pay(3);
@@ -143,7 +143,7 @@ describe('the store failing in the middle of a call', () => {
     expect(office.paid).toEqual([]);
   });
 
-  it('while a person thinks: a yes that cannot be written does not count', async () => {
+  it('while the approver decides: a yes that cannot be written does not count', async () => {
     const file = place();
     const office = await openOffice({ url: `sqlite:${file}` });
     const approve = async () => {
@@ -154,7 +154,7 @@ describe('the store failing in the middle of a call', () => {
     expect(office.paid).toEqual([]);
   });
 
-  it('while the tool runs: its result is given, and the approval stays used', async () => {
+  it('while the tool runs: the caller gets the result, and the approval stays used', async () => {
     const file = place();
     const office = await openOffice({ url: `sqlite:${file}`, work: () => lose(file) });
     const as = { id: 'alice', approve: () => true };

@@ -15,7 +15,7 @@ const send: ToolInput = defineTool({
 });
 
 describe('a question of a call that came over REST', () => {
-  it('is listed, told of and answered there, and the call goes on', async () => {
+  it('is listed, announced and answered over REST, and the call continues', async () => {
     const { ask, token } = await serve({ crib: { tools: [send] } });
     const result = execute(ask, 'send', {});
     const request = await vi.waitFor(async () => {
@@ -30,7 +30,7 @@ describe('a question of a call that came over REST', () => {
     expect(await result).toMatchObject({ status: 200, json: { ok: true, data: { sent: true } } });
   });
 
-  it('no caller can send context along', async () => {
+  it('a REST caller cannot send context', async () => {
     const { ask } = await serve();
     expect(await execute(ask, 'add', { a: 1, b: 2 }, { context: { db: 1 } })).toMatchObject({
       status: 400,

@@ -43,7 +43,7 @@ async function waitingIn(crib: Awaited<ReturnType<typeof createCrib>>) {
 const statesIn = async (crib: Awaited<ReturnType<typeof createCrib>>) =>
   (await crib.approvals.list()).map(({ state }) => state);
 
-describe('call.confirm asks the host’s person', () => {
+describe('call.confirm asks the approver of the host', () => {
   it.each([{}, STORE])('with the question and what an approval shows: %j', async (options) => {
     const approve = vi.fn<Approve>(() => true);
     const { chest } = await openWith(options, { id: 'alice', approve });
@@ -82,12 +82,12 @@ describe('call.confirm asks the host’s person', () => {
     }
   });
 
-  it('and is a no at once where nobody can be asked', async () => {
+  it('and returns no at once if no approver is available', async () => {
     const { chest } = await openWith();
     expect(await chest.call('send')).toMatchObject({ data: { sent: false } });
   });
 
-  it('and is a no where another extension stands in the place of the one that asks', async () => {
+  it('and returns no if another extension replaces the approval extension', async () => {
     const approve = vi.fn<Approve>(() => true);
     const { chest } = await openWith(
       { extensions: [{ name: 'approval', priority: 500, wrap: (call, next) => next(call) }] },
@@ -97,7 +97,7 @@ describe('call.confirm asks the host’s person', () => {
     expect(approve).not.toHaveBeenCalled();
   });
 
-  it('in words that hide nothing', async () => {
+  it('in words that hide no characters', async () => {
     const texts: string[] = [];
     const approve = (request: ApprovalRequest) => texts.push(approvalText(request)) > 0;
     const tricky = defineTool({
@@ -116,7 +116,7 @@ describe('call.confirm asks the host’s person', () => {
 });
 
 describe('call.confirm asks through the store', () => {
-  it('anybody who may answer, and goes on with a yes', async () => {
+  it('any caller that may answer, and continues after a yes', async () => {
     const { crib, chest } = await openWith(STORE);
     const result = chest.call('send', { to: 'Bob' });
     const request = await waitingIn(crib);
@@ -135,7 +135,7 @@ describe('call.confirm asks through the store', () => {
     });
   });
 
-  it('and takes a no for a no', async () => {
+  it('and returns no after a no', async () => {
     const { crib, chest } = await openWith(STORE);
     const result = chest.call('send');
     const { id } = await waitingIn(crib);
@@ -144,7 +144,7 @@ describe('call.confirm asks through the store', () => {
     expect(await statesIn(crib)).toEqual(['denied']);
   });
 
-  it('of all answers the first one counts', async () => {
+  it('and the first answer counts', async () => {
     const answer = Promise.withResolvers<boolean>();
     const { crib, chest } = await openWith(STORE, { id: 'alice', approve: () => answer.promise });
     const result = chest.call('send');
@@ -154,7 +154,7 @@ describe('call.confirm asks through the store', () => {
     expect(await result).toMatchObject({ data: { sent: false } });
   });
 
-  it('no answer in time is a no, and the request has expired', async () => {
+  it('and returns no if no answer comes in time; the request has expired', async () => {
     const clock = manualClock();
     const extensions = [approval({ clock, timeoutMs: 50 } as never)];
     const { crib, chest } = await openWith({ ...STORE, extensions });
@@ -165,7 +165,7 @@ describe('call.confirm asks through the store', () => {
     expect(await statesIn(crib)).toEqual(['expired']);
   });
 
-  it('has the time of the tool’s policy', async () => {
+  it("and uses the time limit of the tool's policy", async () => {
     const { crib, chest } = await openWith({ ...STORE, tools: [{ ...send, policy: { approvalTimeoutMs: 7000 } }] });
     const result = chest.call('send');
     const { id, createdAt, expiresAt } = await waitingIn(crib);
@@ -174,7 +174,7 @@ describe('call.confirm asks through the store', () => {
     await result;
   });
 
-  it('never parks: not where the call may, and no server runs it', async () => {
+  it('and is never parked, even if its call may be, and no server runs it', async () => {
     const { crib, chest } = await openWith(STORE);
     const stop = await crib.server.runParked();
     onTestFinished(() => void stop?.());
@@ -185,7 +185,7 @@ describe('call.confirm asks through the store', () => {
     expect(await result).toMatchObject({ status: 'done', data: { sent: true } });
   });
 
-  it('who asked may not answer, unless policy says so', async () => {
+  it('the caller may not answer its own question, unless the policy allows it', async () => {
     for (const [approvers, ok] of [
       [[], false],
       [['caller'], true],
@@ -199,7 +199,7 @@ describe('call.confirm asks through the store', () => {
     }
   });
 
-  it('a yes that came with the call answers no question', async () => {
+  it('an approval that came with the call answers no question', async () => {
     const { crib, chest } = await openWith({ ...STORE, tools: [{ ...send, policy: { approvers: ['caller'] } }] });
     const result = chest.call('send', {}, { answers: { approval: true } });
     const { id } = await waitingIn(crib);
@@ -226,7 +226,7 @@ describe('call.confirm asks through the store', () => {
     expect(await result).toMatchObject({ data: [false, true] });
   });
 
-  it('where no more may wait it is a no, with a warning', async () => {
+  it('returns no with a warning if the limit of waiting requests is reached', async () => {
     const { crib, chest } = await openWith({ ...STORE, extensions: [approval({ maxTotalBytes: 1 } as never)] });
     expect(await chest.call('send')).toMatchObject({ data: { sent: false } });
     expect(crib.warnings().join()).toContain('The question of "send" could not be asked');
@@ -234,7 +234,7 @@ describe('call.confirm asks through the store', () => {
 });
 
 describe('a yes to a question', () => {
-  it('lets no call run: neither one that names it nor the same call sent again', async () => {
+  it('runs no call: neither a call that names it nor the same call sent again', async () => {
     const run = vi.fn(async (_: unknown, call: ToolCall) => call.confirm('Sure?'));
     const ask = defineTool({
       name: 'ask',
@@ -288,7 +288,7 @@ describe('while a question waits', () => {
     return { clock, chest, asked: asked.promise, answer: answer.resolve };
   };
 
-  it('the time of the call stands still, and goes on afterwards', async () => {
+  it('the timeout of the call pauses, and continues afterwards', async () => {
     const after = Promise.withResolvers<void>();
     const slow = defineTool({
       name: 'slow',
@@ -314,7 +314,7 @@ describe('while a question waits', () => {
     expect(await result).toMatchObject({ error: { code: 'timeout' } });
   });
 
-  it('time that passed before the question counts', async () => {
+  it('time that passed before the question counts towards the timeout', async () => {
     const begun = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     const after = Promise.withResolvers<void>();
@@ -343,7 +343,7 @@ describe('while a question waits', () => {
     expect(await result).toMatchObject({ error: { code: 'timeout' } });
   });
 
-  it('so does that of the calls around it, which wait for it', async () => {
+  it('the timeouts of the outer calls pause as well', async () => {
     const outer = defineTool({
       name: 'outer',
       description: '',
@@ -358,7 +358,7 @@ describe('while a question waits', () => {
     expect(await result).toMatchObject({ ok: true, data: { sent: true } });
   });
 
-  it('a call that is cancelled withdraws it', async () => {
+  it('cancelling the call withdraws the question', async () => {
     const { crib, chest } = await openWith(STORE);
     const asker = new AbortController();
     const result = chest.call('send', {}, { signal: asker.signal });
@@ -371,7 +371,7 @@ describe('while a question waits', () => {
 
 describe('call.confirm takes a question', () => {
   it.each([[''], ['  '], [undefined], [7], [{ question: 'Sure?' }], ['x'.repeat(2001)]])(
-    '%#: not this',
+    'refuses invalid question %#',
     async (question) => {
       const tool = defineTool({
         name: 'odd',
@@ -389,7 +389,7 @@ describe('call.confirm takes a question', () => {
     },
   );
 
-  it('of a call that has ended nobody is asked', async () => {
+  it('asks no approver once the call has ended', async () => {
     const calls: ToolCall[] = [];
     const leaking = defineTool({
       name: 'leaking',
@@ -407,7 +407,7 @@ describe('call.confirm takes a question', () => {
 });
 
 describe('a question of a call that has ended', () => {
-  it('is withdrawn and answered with no, though its tool did not wait for the answer', async () => {
+  it('is withdrawn and answered with no, even if its tool did not wait for the answer', async () => {
     const asked = Promise.withResolvers<boolean>();
     const hasty = defineTool({
       name: 'hasty',

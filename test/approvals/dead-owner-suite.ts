@@ -66,7 +66,7 @@ async function outcomesOf(crib: Crib, callId: string): Promise<readonly string[]
 /** What is true of claims whose process is gone, on an engine that processes share; '' names a file of its own each time. */
 export function deadOwnerSuite(place: () => Promise<string>): void {
   describe('a process that was killed while its calls ran', () => {
-    it('leaves outcomes that count as unknown within seconds, are on record, and are never run again', async () => {
+    it('leaves calls with an unknown outcome within seconds; they are recorded and never run again', async () => {
       const shared = await sharedWith(await place());
       const { crib, other, ask, askKeyed, approvalId, paid, runs } = shared;
       expect(await askKeyed()).toMatchObject({ error: { code: 'conflict', retryable: true } });
@@ -101,7 +101,7 @@ export function deadOwnerSuite(place: () => Promise<string>): void {
   });
 
   describe('a process that was only frozen', () => {
-    it('turns what counted as unknown into the true end, and nothing runs twice', async () => {
+    it('corrects the outcome from unknown to the real one, and no tool runs twice', async () => {
       const shared = await sharedWith(await place());
       const { crib, other, ask, askKeyed, approvalId, paid, runs } = shared;
       other.child.kill('SIGSTOP');

@@ -61,7 +61,7 @@ describe('a parked call of a library', () => {
     expect(wiped).toEqual([{ what: 'all' }]);
   });
 
-  it('is run once, also where the same call is sent again at the same time', async () => {
+  it('is run once, even if the same call is sent again at the same time', async () => {
     const { crib, wiped, ask } = await studio();
     const waiting = await ask('all');
     await answer(crib, waiting);
@@ -71,7 +71,7 @@ describe('a parked call of a library', () => {
     expect(wiped).toHaveLength(1);
   });
 
-  it('whose result was looked up is a new call when it is sent again', async () => {
+  it('whose result was read is a new call when it is sent again', async () => {
     const { crib, wiped, ask } = await studio();
     const waiting = await ask('all');
     await answer(crib, waiting);
@@ -142,7 +142,7 @@ describe('a parked call of a library', () => {
     expect(await server.approvals.get(idOf(waiting))).toMatchObject({ state: 'approved' });
   });
 
-  it('has no result where there is no such call', async () => {
+  it('has no result if the call does not exist', async () => {
     const { crib } = await studio();
     expect(await crib.calls.get('nothing')).toBeUndefined();
   });

@@ -50,7 +50,7 @@ async function hasLooked(crib: Crib): Promise<void> {
 /** What is true of approved calls where the configurations of replicas differ. */
 export function otherConfigurationsSuite(place: () => Promise<string>): void {
   it.each(OTHERS)(
-    'a replica that %s leaves an approved call to one that has it as approved',
+    'a replica that %s leaves an approved call to a replica with the approved definition',
     async (_, tools, config) => {
       const url = await place();
       const { crib, paid } = await replica(url, [PAY]);
@@ -67,7 +67,7 @@ export function otherConfigurationsSuite(place: () => Promise<string>): void {
     },
   );
 
-  it('an approved call that no replica has as approved expires', async () => {
+  it('an approved call expires if no replica has the approved definition', async () => {
     const url = await place();
     const extensions = { approval: { timeoutMs: 1500 } };
     const { crib } = await replica(url, [PAY], { ...DESK, extensions });
@@ -82,7 +82,7 @@ export function otherConfigurationsSuite(place: () => Promise<string>): void {
     });
   });
 
-  it('a replica that has the tool as approved, and refuses, ends the call', async () => {
+  it('a replica with the approved definition that refuses the call ends it', async () => {
     const { crib } = await replica(await place(), [PAY]);
     const { id, callId } = await parked(crib, 'desk', 'pay', 3);
     crib.extensions.add({ name: 'no', priority: 990, unsafeOrder: true, wrap: () => REFUSAL });

@@ -34,7 +34,7 @@ async function openPoller() {
 }
 
 describe('one poller', () => {
-  it('has one timer and asks once for all who wait, first for calls whose process is gone', async () => {
+  it('has one timer and queries once for all waiting calls, first for calls whose process is gone', async () => {
     const { poller, clock, queries, findLost, add } = await openPoller();
     const ids = [await add('one'), await add('two')];
     const told: (string | undefined)[] = [];
@@ -48,7 +48,7 @@ describe('one poller', () => {
     await vi.waitFor(() => expect(clock.count()).toBe(1));
   });
 
-  it('tells at once what happens in this process, and only who waits for it makes it look', async () => {
+  it('announces changes of this process at once, and only a waiting subscriber starts a query', async () => {
     const { approvals, poller, queries, add } = await openPoller();
     const [id, other] = [await add('one'), await add('two')];
     const told = Promise.withResolvers<string | undefined>();
@@ -59,7 +59,7 @@ describe('one poller', () => {
     expect(await told.promise).toBe('approved');
   });
 
-  it('rests when nobody waits any more', async () => {
+  it('stops when no subscriber waits any more', async () => {
     const { approvals, poller, clock, queries, add } = await openPoller();
     const id = await add('one');
     const stops = [poller.watch(id, () => {}), poller.subscribe(async () => {})];
@@ -69,7 +69,7 @@ describe('one poller', () => {
     expect(queries).toEqual([]);
   });
 
-  it('looks once more for who comes during a look, and not once for each', async () => {
+  it('queries once more for all subscribers that join during a query', async () => {
     const { poller } = await openPoller();
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let looks = 0;
@@ -81,7 +81,7 @@ describe('one poller', () => {
     expect(looks).toBe(2);
   });
 
-  it('asks a store again that does not answer, tells nobody anything of it, and lets others work', async () => {
+  it('retries a store that does not answer, announces nothing about it, and lets other work go on', async () => {
     const { poller, clock, warnings, add, breakWith } = await openPoller();
     const told: (string | undefined)[] = [];
     let works = 0;
@@ -112,7 +112,7 @@ describe('one poller', () => {
         throw new Error('it broke');
       },
     ],
-  ])('work that %s holds up nobody else', async (_, work) => {
+  ])('work that %s delays no other work', async (_, work) => {
     const { poller, clock, add } = await openPoller();
     const id = await add('one');
     let worked = 0;
@@ -129,7 +129,7 @@ describe('one poller', () => {
     expect(worked).toBe(4);
   });
 
-  it('one who throws when it is told keeps no other from being told', async () => {
+  it('a subscriber that throws does not keep other subscribers from being told', async () => {
     const { poller, clock, add, warnings } = await openPoller();
     const told: unknown[] = [];
     poller.watch(await add('one'), () => {
@@ -142,7 +142,7 @@ describe('one poller', () => {
     expect(warnings).toEqual(['Polling the approvals failed: it broke']);
   });
 
-  it('ends for good', async () => {
+  it('stops permanently', async () => {
     const { poller, clock, queries, add } = await openPoller();
     const id = await add('one');
     poller.watch(id, () => {});

@@ -46,8 +46,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('a yes is used by a run, and by nothing else', () => {
-  it.each(TOOL_ERROR_CODES)('a tool that answers %s has run: the yes is used', async (code) => {
+describe('an approval is used by a run of the tool, and by nothing else', () => {
+  it.each(TOOL_ERROR_CODES)('a tool that answers %s has run: the approval is used', async (code) => {
     const entries: string[] = [];
     const { office, id, stateOf } = await approvedIn((call) => {
       entries.push(call.id);
@@ -61,7 +61,7 @@ describe('a yes is used by a run, and by nothing else', () => {
   });
 
   it.each(TOOL_ERROR_CODES)(
-    'a gate behind the approval that answers %s has not: the yes counts again',
+    'a gate behind the approval that answers %s has not run the tool: the approval is valid again',
     async (code) => {
       const { state, extension } = barrier();
       const entries: string[] = [];
@@ -82,7 +82,7 @@ describe('a yes is used by a run, and by nothing else', () => {
     },
   );
 
-  it('a gate that throws, or answers with what is no result, has not let the tool begin', async () => {
+  it('a gate that throws or returns an invalid result has not started the tool', async () => {
     const { state, extension } = barrier();
     const { office, id, stateOf } = await approvedIn(() => done('paid'), { extensions: [extension] });
     const answers = [
@@ -130,7 +130,7 @@ describe('a yes is used by a run, and by nothing else', () => {
     expect(await stateOf()).toBe('done');
   });
 
-  it('a call that is called off while it waits for a slot keeps the yes', async () => {
+  it('a call that is cancelled while it waits for a slot keeps the approval', async () => {
     const slots = concurrency({ slots: [{ scope: 'tool', amount: 1 }] });
     const [begun, busy] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const pay: Executor['execute'] = async () => {
@@ -152,7 +152,7 @@ describe('a yes is used by a run, and by nothing else', () => {
     expect(await office.pay(3)).toMatchObject({ ok: true });
   });
 
-  it('a gate that goes on with a call after it has answered finds that the tool cannot begin any more', async () => {
+  it('a gate that calls next after it has answered finds that the tool can no longer begin', async () => {
     const late = Promise.withResolvers<ToolResult>();
     let isFirst = true;
     const impatient: Extension = {
@@ -184,7 +184,7 @@ describe('a yes is used by a run, and by nothing else', () => {
     expect(entries).toHaveLength(1);
   });
 
-  it('a yes that a person at hand gave is kept for the same call, and runs as it was shown', async () => {
+  it("an approval by the host's approver is kept for the same call, which runs as it was shown", async () => {
     const { state, extension } = barrier();
     const zones: unknown[] = [];
     const { office } = await approvedIn(
@@ -204,7 +204,7 @@ describe('a yes is used by a run, and by nothing else', () => {
     expect(zones).toEqual(['Asia/Tokyo']);
   });
 
-  it('counts no longer than it was given', async () => {
+  it('expires at the time it was given for', async () => {
     const pass = stillTime();
     const { state, extension } = barrier();
     const { office, id } = await approvedIn(() => done('paid'), { extensions: [extension] });
@@ -258,7 +258,7 @@ describe('a tool cannot say that it did not run', () => {
   });
 });
 
-it('whatever gates and tools answer, an executor is never entered twice for one yes', async () => {
+it('whatever gates and tools answer, an executor never runs twice for one approval', async () => {
   const code = fc.constantFrom(...TOOL_ERROR_CODES);
   const answer = fc.record({ code, isRetryable: fc.boolean(), isThrown: fc.boolean() });
   const attempt = fc.record({
@@ -313,7 +313,7 @@ it('whatever gates and tools answer, an executor is never entered twice for one 
   );
 }, 60_000);
 
-describe('idempotency keys: a call that did not begin lets its key go, one that did keeps it', () => {
+describe('idempotency keys: a call that did not begin releases its key, a call that began keeps it', () => {
   it.each(TOOL_ERROR_CODES)('%s', async (code) => {
     const { state, extension } = barrier();
     let runs = 0;

@@ -55,7 +55,7 @@ describe('the webhook of approvals', () => {
     return openOffice({ secrets, extensions: [approval({ webhook: { url, secret: 'chat' } })] });
   };
 
-  it('tells who listens that a call waits, signed', async () => {
+  it('sends a signed message for each waiting call', async () => {
     const { url, received, told } = await chat();
     const office = await openWith(url);
     const result = await office.pay(3);
@@ -80,7 +80,7 @@ describe('the webhook of approvals', () => {
     expect(JSON.stringify(received)).not.toContain(SECRET);
   });
 
-  it('once for a request, however often the call is sent, and not for what is answered at once', async () => {
+  it('sends one message per request, even if the call is sent again, and none for calls that are answered at once', async () => {
     const { url, received, told } = await chat();
     const office = await openWith(url);
     await office.pay(1);
@@ -93,7 +93,7 @@ describe('the webhook of approvals', () => {
     expect(received.map(({ body }) => JSON.parse(body).arguments.amount)).toEqual([1, 3]);
   });
 
-  it('without secrets in arguments', async () => {
+  it('sends arguments without secrets', async () => {
     const { url, received, told } = await chat();
     vi.stubEnv('BANK_TOKEN', 'to"ken-12345678');
     vi.stubEnv('CHAT_SECRET', SECRET);
@@ -108,7 +108,7 @@ describe('the webhook of approvals', () => {
     expect(received[0]?.body).not.toContain('12345678');
   });
 
-  it('that fails does not fail or hold up the call, and is reported', async () => {
+  it('that fails neither fails nor delays the call, and is reported', async () => {
     const { url, told } = await chat((_, response) => response.writeHead(400).end());
     const office = await openWith(url);
     expect(idOf(await office.pay(3))).toBeDefined();
@@ -129,7 +129,7 @@ describe('the webhook of approvals', () => {
     expect(office.crib.warnings().join()).toContain('The secret "chat" was not found');
   });
 
-  it('stands in the configuration', async () => {
+  it('can be configured', async () => {
     const { url, received, told } = await chat();
     vi.stubEnv('CHAT_SECRET', SECRET);
     const folder = folderWith({
@@ -168,7 +168,7 @@ describe('delivery', () => {
     return { ...webhook, clock, warnings };
   };
 
-  it('is tried again after a pause where that may help, a few times', async () => {
+  it('is retried a few times, after a pause, if a retry may help', async () => {
     const { url, received, told } = await chat((_, response) => response.writeHead(503).end());
     const { send, clock, warnings } = hook(url);
     send({ id: 'a' });
@@ -206,7 +206,7 @@ describe('delivery', () => {
     expect(elsewhere.received).toEqual([]);
   });
 
-  it('holds so many messages and no more', async () => {
+  it('queues a limited number of messages', async () => {
     const { url } = await chat(() => undefined);
     const { send, warnings, close, clock } = hook(url);
     for (let index = 0; index < 1100; index++) send({ id: String(index) });
@@ -218,7 +218,7 @@ describe('delivery', () => {
     send({ id: 'late' });
   });
 
-  it('is waited for when it ends, for a while', async () => {
+  it('is awaited for a limited time when the crib closes', async () => {
     const held = Promise.withResolvers<void>();
     const { url, received, told } = await chat((_, response) => void held.promise.then(() => response.end()));
     const { send, close, warnings } = hook(url);

@@ -63,8 +63,8 @@ function breaksRule({ file, target, isType }: Import): boolean {
   return !(from === 'doors' && isType && SHOWN_AT_DOORS.includes(to));
 }
 
-describe('who may import whom', () => {
-  it('every room of src stands in the rule', () => {
+describe('which rooms may import which', () => {
+  it('the rule names every room of src', () => {
     const rooms = new Set(files.filter((file) => file.includes('/')).map(roomOf));
     expect([...rooms].filter((room) => MAY_IMPORT[room] === undefined)).toEqual([]);
   });
@@ -93,7 +93,7 @@ describe('who may import whom', () => {
     expect(wrong.map(say)).toEqual([]);
   });
 
-  it('extensions and the reading of specs know no kind by name', () => {
+  it('extensions and the spec reader name no kind', () => {
     const kinds = KINDS.map((room) => room.replace('kinds/', '')).filter((kind) => kind !== 'function'); // also a word of JavaScript
     const named = new RegExp(`'(?:${kinds.join('|')})'|\\bkind [!=]== '(?!string)`);
     const formerFormat = 'specs/legacy-spec.ts'; // it had kinds of its own
@@ -101,7 +101,7 @@ describe('who may import whom', () => {
     expect(asked.filter((file) => named.test(readSource(file)))).toEqual([]);
   });
 
-  it('search by words and search by meaning do not know each other', () => {
+  it('lexical search and dense search do not import each other', () => {
     const wrong = inside.filter(
       ({ file, target }) =>
         (file.startsWith('search/lexical/') && target.startsWith('search/dense/')) ||
@@ -134,7 +134,7 @@ describe('who may import whom', () => {
 });
 
 describe('how the sources read', () => {
-  it('every noun of the design stands in the file that bears its name', () => {
+  it('every noun of the design is defined in the file of that name', () => {
     const nouns = [
       'ToolSpec',
       'Policy',
@@ -159,7 +159,7 @@ describe('how the sources read', () => {
     expect(missing).toEqual([]);
   });
 
-  it('no file is named after nothing in particular', () => {
+  it('no file has an empty name such as util or helper', () => {
     const vague = /(^|[/-])(utils?|helpers?|common|misc|manager|service|handler|old|v\d)(\.|-|$)/;
     expect(files.filter((file) => vague.test(file))).toEqual([]);
   });

@@ -72,11 +72,11 @@ function repeated(names: readonly string[]): readonly string[] {
 }
 
 describe('names, by which a reader searches', () => {
-  it('no two files have one, but for the tables of rooms', () => {
+  it('no two files have the same name, except the tables of rooms', () => {
     expect(repeated(files.map((file) => basename(file)))).toEqual(['index.ts']);
   });
 
-  it('no two exported types have one', () => {
+  it('no two exported types have the same name', () => {
     const types = files.flatMap((file) => [
       ...readSource(file).matchAll(/^export (?:declare )?(?:interface|type|(?:abstract )?class|enum) (\w+)/gm),
     ]);

@@ -31,8 +31,8 @@ function queue() {
   return { rows, push, advance, batches };
 }
 
-describe('what the audit has still to write', () => {
-  it('is nothing at first, and nothing once all is written', async () => {
+describe('the backlog of the audit', () => {
+  it('is empty at first, and empty once all rows are written', async () => {
     const { rows, push, advance, batches } = queue();
     expect(rows.backlog()).toEqual({ rows: 0, oldestMs: 0, lost: 0 });
     push(3);
@@ -58,7 +58,7 @@ describe('what the audit has still to write', () => {
     expect(rows.backlog()).toEqual({ rows: 21, oldestMs: 20_100, lost: 0 });
   });
 
-  it('is no older than what came while others were written, however long that goes on', async () => {
+  it('counts age from the first row that waits, however long other writes take', async () => {
     const { rows, push, advance, batches } = queue();
     push();
     for (let round = 0; round < 100; round++) {
@@ -71,7 +71,7 @@ describe('what the audit has still to write', () => {
     expect(rows.backlog().oldestMs).toBeLessThanOrEqual(100);
   });
 
-  it('is as old as the batch before it where more waits than is written at once', async () => {
+  it('is as old as the batch before it if more rows wait than fit in one batch', async () => {
     const { rows, push, advance, batches } = queue();
     push(600);
     await advance(50);

@@ -15,7 +15,7 @@ const KEPT = {
   stored: 0,
 };
 
-it('a checkpoint is kept where there is no folder yet, and where somebody removed it', async () => {
+it('a checkpoint is written even if its folder does not exist yet or was removed', async () => {
   const state = mkdtempSync(join(tmpdir(), 'toolcrib-checkpoints-'));
   onTestFinished(() => rmSync(state, { recursive: true, force: true }));
   const folder = join(state, 'audit');

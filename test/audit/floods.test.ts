@@ -5,7 +5,7 @@ const unknown = refusedWith('unknown_tool');
 const MINUTE = 60_000;
 
 describe('floods are aggregated', () => {
-  it('of unknown names of one caller some have rows, and one row counts the rest', async () => {
+  it('some unknown names of one caller get rows, and one row counts the rest', async () => {
     const trail = await timedTrail();
     for (let index = 0; index < 10_000; index++)
       trail.record(callOf({ tool: `no_${index}`, source: '', caller: 'eve' }), unknown);
@@ -24,7 +24,7 @@ describe('floods are aggregated', () => {
     });
   });
 
-  it('callers and reasons are counted apart, and calls that ran always have rows', async () => {
+  it('callers and reasons are counted separately, and calls that ran always get rows', async () => {
     const trail = await timedTrail();
     for (let index = 0; index < 30; index++) {
       for (const caller of ['eve', 'bob']) trail.record(callOf({ tool: 'no', source: '', caller }), unknown);
@@ -42,7 +42,7 @@ describe('floods are aggregated', () => {
     expect(await trail.rows()).toHaveLength(60 + 60 + 3);
   });
 
-  it('a flood that goes on is told of once a minute, and one that is over gets rows again', async () => {
+  it('a continuing flood is reported once a minute; after it, calls get rows again', async () => {
     const trail = await timedTrail();
     const refuse = (count: number) => {
       for (let index = 0; index < count; index++)
@@ -60,7 +60,7 @@ describe('floods are aggregated', () => {
     expect(rows.filter(({ kind }) => kind === 'call')).toHaveLength(20 + 5 + 1);
   });
 
-  it('a flood of callers costs no memory: beyond a thousand they are counted together', async () => {
+  it('a flood of callers needs no more memory: callers after the first thousand are counted together', async () => {
     const trail = await timedTrail();
     for (let index = 0; index < 5000; index++)
       trail.record(callOf({ tool: 'no', source: '', caller: `caller ${index}` }), unknown);
@@ -72,7 +72,7 @@ describe('floods are aggregated', () => {
 });
 
 describe('no secret in any row', () => {
-  it('texts from outside are redacted, wherever they stand', async () => {
+  it('texts from outside are redacted in every column', async () => {
     const trail = await timedTrail({ redact: (text) => text.replaceAll('hunter2-hunter2', '[secret]') });
     const secret = 'hunter2-hunter2';
     trail.record(callOf({ tool: secret, source: '', caller: `of ${secret}`, conversation: secret }), unknown);

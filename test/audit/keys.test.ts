@@ -42,12 +42,12 @@ function keyFile(folder: string, mode = 0o600): string {
   return file;
 }
 
-describe('audit verify vouches only for keys of this machine and for those that the owner lists', () => {
+describe('audit verify accepts only keys of this machine and keys that the operator lists', () => {
   it('an empty store is fine', async () => {
     expect(await verify(recordFolder())).toMatchObject({ ok: true, rows: 0, findings: [], notes: [] });
   });
 
-  it('a chain under another key is a finding, until the owner lists the key', async () => {
+  it('a chain under another key is a finding until the operator lists the key', async () => {
     const folder = recordFolder();
     await addTimes(folder, 3);
     const key = addForeignChain(folder);
@@ -65,7 +65,7 @@ describe('audit verify vouches only for keys of this machine and for those that 
     expect(await kindsOf(folder)).toEqual(['row_changed']);
   });
 
-  it('a chain under another key whose name says that it was begun here is a finding', async () => {
+  it('a chain under another key is a finding even if its name claims this machine', async () => {
     const folder = recordFolder();
     await addTimes(folder, 3);
     const [own] = look(folder, 'SELECT chain FROM toolcrib_audit_chains');
@@ -107,7 +107,7 @@ describe('audit verify vouches only for keys of this machine and for those that 
     expect(await verify(folder)).toMatchObject({ ok: true, chains: [{ state: 'elsewhere' }] });
   });
 
-  it('a removal of old rows that an unknown key signed is a finding, for chains of trusted keys, too', async () => {
+  it('a removal of old rows that an unknown key signed is a finding, also in chains of trusted keys', async () => {
     const folder = recordFolder();
     await addTimes(folder, 3);
     const key = addForeignChain(folder);
@@ -135,7 +135,7 @@ describe('a chain of this machine needs its checkpoint outside the database', ()
     ]);
   });
 
-  it('what is signed of a checkpoint is all of it: no member can be changed', async () => {
+  it('the signature of a checkpoint covers all of its members', async () => {
     const folder = recordFolder();
     await addTimes(folder, 4);
     const [name = ''] = checkpointsOf(folder);
@@ -203,7 +203,7 @@ describe('a chain of this machine needs its checkpoint outside the database', ()
     expect(await kindsOf(renamed)).toEqual(['chain_removed']);
   });
 
-  it('a copy of a configuration has a key of its own, and says whose rows it has', async () => {
+  it('a copy of a configuration has its own key, and names the owner of the rows that it has', async () => {
     const folder = recordFolder();
     await addTimes(folder, 3);
     const copy = `${folder}-copy`;
@@ -263,7 +263,7 @@ describe('checkpoints of earlier versions, which do not sign their store', () =>
     return { folder, file };
   }
 
-  it('are verified as they are, and signed anew by the first process that records', async () => {
+  it('are verified as they are, and the first process that records signs them again', async () => {
     const { folder, file } = await earlier();
     expect(await verify(folder)).toMatchObject({
       ok: true,
@@ -277,7 +277,7 @@ describe('checkpoints of earlier versions, which do not sign their store', () =>
     expect(await kindsOf(folder)).toEqual(['tail_cut']);
   });
 
-  it('are not accepted any more after that: they could be made of checkpoints in the database', async () => {
+  it('are then no longer accepted, since they could be forged from checkpoints in the database', async () => {
     const { folder, file } = await earlier();
     await addTimes(folder, 1);
     const [checkpoint] = look(
@@ -296,7 +296,7 @@ describe('checkpoints of earlier versions, which do not sign their store', () =>
     expect(await kindsOf(folder)).toEqual(['forged', 'forged']);
   });
 
-  it('with another store in them prove nothing', async () => {
+  it('with another store in them are not accepted', async () => {
     const { folder, file } = await earlier();
     const kept = JSON.parse(readFileSync(file, 'utf8')) as object;
     writeFileSync(file, JSON.stringify({ ...kept, store: '/somewhere/else' }));
@@ -326,7 +326,7 @@ describe('extensions.audit.key', () => {
     ]);
   });
 
-  it('chains of the key of before stay those of this machine', async () => {
+  it('chains of the previous key still belong to this machine', async () => {
     const folder = recordFolder();
     await addTimes(folder, 3);
     keyFile(folder);
@@ -380,7 +380,7 @@ describe('extensions.audit.key', () => {
     expect(() => audit(options as never)).toThrow(expect.objectContaining({ code: 'invalid_option' }));
   });
 
-  it('a key that is named while the crib runs waits for the next start, and that is said', async () => {
+  it('a key that is configured while the crib runs takes effect at the next start, and a notice says so', async () => {
     const folder = recordFolder();
     keyFile(folder);
     const crib = await cribOf(folder);
@@ -408,7 +408,7 @@ describe('crib.calls', () => {
     expect(await keys()).toEqual({ add: undefined, wire_money: 'unknown' });
   });
 
-  it('knows the rows of a store in memory as its own', async () => {
+  it('recognizes the rows of a store in memory as its own', async () => {
     const crib = await cribOf(recordFolder(), { store: { url: 'memory:' } });
     await (await crib.open()).call('add', {});
     expect((await crib.calls.list()).map(({ key }) => key)).toEqual([undefined]);
@@ -440,7 +440,7 @@ describe('audit() in code without a store', () => {
       await expect(createCrib({ tools: TOOLS, extensions: [make()], ...rest })).rejects.toThrow(/built.in/);
   });
 
-  it('does not record unnoticed where its hooks are called by another extension', async () => {
+  it('does not record unnoticed if another extension calls its hooks', async () => {
     const { wrap, onEnd } = audit();
     const gate: Extension = {
       name: 'audit',
@@ -464,7 +464,7 @@ describe('audit() in code without a store', () => {
     expect(() => crib.extensions.add(audit())).toThrow(/audit\(\) needs a store/);
   });
 
-  it('records where there is one, in memory, too', async () => {
+  it('records if the crib has a store, also in memory', async () => {
     const crib = await createCrib({ tools: TOOLS, extensions: [audit()], store: { url: 'memory:' } });
     onTestFinished(() => crib.close());
     await (await crib.open()).call('add', {});

@@ -57,7 +57,7 @@ async function findingsAfter(change: (database: DatabaseSync) => void) {
 const aRow = fc.integer({ min: 1, max: ROWS });
 
 describe('a change, a removal or a reordering is found', () => {
-  it('nothing is found where nothing was done', async () => {
+  it('an unchanged log has no findings', async () => {
     for (let turn = 0; turn < 2; turn++) expect(await findingsAfter(() => {})).toEqual([]);
   });
 

@@ -122,7 +122,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe('queries of an operator over many rows of the audit do not stop the event loop', () => {
-  it('a filter that matches nothing, figures, a look at all rows, and all rows themselves', async () => {
+  it('a filter without matches, statistics, a check of all rows, and reading all rows', async () => {
     const crib = await cribWithRows();
     await crib.calls.list({ tool: 'none' }); // starts the thread
     // On a busy machine the thread may be done before the loop comes round; if it were not on a thread it never would.
@@ -140,7 +140,7 @@ describe('queries of an operator over many rows of the audit do not stop the eve
     expect(exported).toBe(ROWS + 1);
   });
 
-  it('a look for rows that no chain vouches for runs on the thread', async () => {
+  it('a search for rows outside of any chain runs on the thread', async () => {
     const { file } = await recordedRows();
     const store = await openStore({ url: `sqlite:${file}`, env: {} });
     onTestFinished(() => store.close());
@@ -148,7 +148,7 @@ describe('queries of an operator over many rows of the audit do not stop the eve
     await expect.poll(() => turnsDuring(() => store.audit.headless()), { timeout: 20_000 }).toBeGreaterThan(5);
   });
 
-  it('the event loop turns before more than a portion of rows is looked at', async () => {
+  it('the event loop turns after each portion of rows', async () => {
     const { crib, file } = await recordedRows();
     const store = await openStore({ url: `sqlite:${file}`, env: {} });
     onTestFinished(() => store.close());
@@ -218,14 +218,14 @@ describe('queries of an operator over many rows of the audit do not stop the eve
   });
 });
 
-describe('what verifying costs grows with the rows and not with their square', () => {
+describe('the cost of verifying grows with the number of rows, not with its square', () => {
   const wrongFrom = 101;
   const wrongTo = ROWS - 100;
 
   it.each([
     ['hashes alone', "hash = 'x' || substr(hash, 2)"],
     ['hashes alone, all the same', `hash = '${'0'.repeat(64)}'`],
-  ])('where the %s of many rows in a row were changed, and names these and no other', async (_, edit) => {
+  ])('if the %s of many consecutive rows were changed; exactly these rows are named', async (_, edit) => {
     const { crib, file } = await recordedRows();
     const before = await crib.audit.verify();
     change(
@@ -239,7 +239,7 @@ describe('what verifying costs grows with the rows and not with their square', (
     expect(findings.length + moreFindings - before.findings.length).toBe(wrongTo - wrongFrom + 1);
   });
 
-  it('where entries and hashes of many rows in a row were changed', async () => {
+  it('if entries and hashes of many consecutive rows were changed', async () => {
     const { crib, file } = await recordedRows();
     const edit = `entry = replace(entry, '"code"', '"evil"'), hash = 'x' || substr(hash, 2)`;
     change(
@@ -251,7 +251,7 @@ describe('what verifying costs grows with the rows and not with their square', (
     expect(findings.length + moreFindings).toBeGreaterThan(wrongTo - wrongFrom);
   });
 
-  it('where every second row was removed: the chains are read once a portion', async () => {
+  it('if every second row was removed: the chains are read once per portion', async () => {
     const { file } = await recordedRows();
     change(file, "DELETE FROM toolcrib_audit WHERE chain = 'other' AND number % 2 = 0");
     const store = await openStore({ url: `sqlite:${file}`, env: {} });
@@ -271,7 +271,7 @@ describe('what verifying costs grows with the rows and not with their square', (
     expect(read).toBeLessThanOrEqual(ROWS / 2 / ROWS_PER_TURN + 3);
   });
 
-  it('where more rows than a page lost their numbers', async () => {
+  it('if more rows than fit on a page lost their numbers', async () => {
     const { crib, file } = await recordedRows();
     change(file, "UPDATE toolcrib_audit SET number = 'x' || number WHERE chain = 'other' AND number > 100");
     const { ok, findings } = await crib.audit.verify();

@@ -80,7 +80,7 @@ describe('the audit of a configuration that lost its id', () => {
     expect(await inProject(shop, 'audit', 'verify')).toMatchObject({ code: 0, stdout: '' });
   });
 
-  it('is found again once the id is written back, and says what is missing', async () => {
+  it('is found once the id is restored, and the report names what is missing', async () => {
     const shop = await shopWithCall();
     const project = join(shop.folder, 'project');
     remove(join(project, '.toolcrib'));
@@ -93,7 +93,7 @@ describe('the audit of a configuration that lost its id', () => {
     ]);
   });
 
-  it('is whole again once the id is written back where the store is still there', async () => {
+  it('is complete once the id is restored, if the store still exists', async () => {
     const folder = await recordedFolder();
     const id = idOf(folder);
     remove(join(folder, '.toolcrib/id'));
@@ -102,7 +102,7 @@ describe('the audit of a configuration that lost its id', () => {
     expect(await verify(folder)).toMatchObject({ ok: true, rows: 3 });
   });
 
-  it('is not missed where a known key signed what the store still has, and is where the end of that is cut off', async () => {
+  it('is not reported missing if a known key signed the rows of the store; a cut end of them is reported', async () => {
     const folder = await recordedFolder('audit.pem');
     remove(join(folder, '.toolcrib/id'));
     expect(await verify(folder)).toMatchObject({ ok: true, rows: 3 });
@@ -114,7 +114,7 @@ describe('the audit of a configuration that lost its id', () => {
     expect(kindsOf(await verify(folder))).toEqual(['other_id']);
   });
 
-  it('is not missed where nothing was recorded under the former id', async () => {
+  it('is not reported missing if nothing was recorded under the former id', async () => {
     const folder = recordFolder();
     auditFolder(folder); // makes the id
     remove(join(folder, '.toolcrib/id'));
@@ -123,7 +123,7 @@ describe('the audit of a configuration that lost its id', () => {
 });
 
 describe('a configuration that has its id', () => {
-  it('misses nothing after it was renamed, nor does its copy miss the audit of the original', async () => {
+  it('misses nothing after a rename, and a copy does not miss the audit of the original', async () => {
     const folder = await recordedFolder();
     const moved = `${folder}-moved`;
     onTestFinished(() => remove(moved));
@@ -134,7 +134,7 @@ describe('a configuration that has its id', () => {
     expect(await verify(moved)).toMatchObject({ ok: true, rows: 3 });
   });
 
-  it('misses the audit of the one that was at its place before, until that is opened at its new place', async () => {
+  it('misses the audit of the configuration that was at its place before, until that one is opened at its new place', async () => {
     const folder = await recordedFolder();
     const moved = `${folder}-moved`;
     onTestFinished(() => remove(moved));

@@ -23,7 +23,7 @@ const checkpointFiles = (folder: string) =>
   readdirSync(auditFolder(folder)).filter((name) => /^[0-9a-f]{24}\..*\.json$/.test(name));
 
 describe('Each writer process has its own chain, so that processes never contend', () => {
-  it('several that record at once lose nothing, and all chains verify', async () => {
+  it('several processes that record at once lose nothing, and all chains verify', async () => {
     const folder = recordFolder();
     const ended = await Promise.all(Array.from({ length: 4 }, () => start(folder, 150).ended));
     expect(ended).toEqual([0, 0, 0, 0]);
@@ -39,7 +39,7 @@ describe('Each writer process has its own chain, so that processes never contend
     }
   });
 
-  it('one after the other goes on with the same chain: there are as many as processes at one time', async () => {
+  it('a later process continues the same chain: there are as many chains as concurrent processes', async () => {
     const folder = recordFolder();
     for (let run = 0; run < 5; run++) await addTimes(folder, 2);
     expect(await verify(folder)).toMatchObject({ ok: true, rows: 10, chains: [{ rows: 10 }] });
@@ -48,7 +48,7 @@ describe('Each writer process has its own chain, so that processes never contend
 });
 
 describe('Otherwise the last batch may be lost with the process, and nothing else', () => {
-  it('kill -9: everything that was on record verifies, and what is not sealed is said to be', async () => {
+  it('kill -9: every recorded row verifies, and unsealed rows are reported as such', async () => {
     const folder = recordFolder();
     const writer = start(folder, 200, 'go-on');
     await writer.said(1);
@@ -64,7 +64,7 @@ describe('Otherwise the last batch may be lost with the process, and nothing els
     expect(await verify(folder)).toMatchObject({ ok: true, rows: report.rows + 3 });
   });
 
-  it('kill -9 of a process that had nothing to do: the next goes on with its chain', async () => {
+  it('kill -9 of an idle process: the next process continues its chain', async () => {
     const folder = recordFolder();
     const writer = start(folder, 10, 'stay');
     await writer.said(1);
@@ -91,7 +91,7 @@ describe('Otherwise the last batch may be lost with the process, and nothing els
     expect(findings[0]?.message).toContain('The call "the-payment"');
   });
 
-  it('a tail that was cut after a kill -9 is found all the same', async () => {
+  it('a tail that was cut after a kill -9 is found', async () => {
     const folder = recordFolder();
     const writer = start(folder, 10, 'stay');
     await writer.said(1);
@@ -170,7 +170,7 @@ describe.skipIf(missing !== undefined)('replicas that share a PostgreSQL', { tim
     240_000,
   );
 
-  it('do not verify each other where they neither list their keys nor share one', async () => {
+  it('do not verify each other if they neither list their keys nor share one', async () => {
     const { folder, homes } = await replicas();
     await recordAndKill(folder, homes);
     for (const { code, stdout } of await onEach(folder, homes, 'verify')) {
@@ -179,7 +179,7 @@ describe.skipIf(missing !== undefined)('replicas that share a PostgreSQL', { tim
     }
   });
 
-  it('find a cut end where its checkpoint lies, and say elsewhere that it cannot be seen', async () => {
+  it('find a cut end where its checkpoint lies; elsewhere they report that they cannot check it', async () => {
     const url = await server.createStore();
     const folders = [recordFolder(), recordFolder()];
     const open = (folder: string) => createCrib({ configFile: folder, store: { url }, watch: false });
@@ -214,7 +214,7 @@ describe.skipIf(missing !== undefined)('replicas that share a PostgreSQL', { tim
     }
   });
 
-  it('a state directory that was copied makes no two write to one chain, and verifying says that one is missing', async () => {
+  it('a copied state directory never makes two processes write to one chain, and verify reports the missing one', async () => {
     const { folder, homes } = await replicas();
     const [home = '', copy = ''] = homes;
     await inHome(home, () => start(folder, 3)).ended;

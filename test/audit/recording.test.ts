@@ -6,7 +6,7 @@ import { argumentsHash } from '../../src/specs/hashes.ts';
 import { addTimes, auditFolder, cribOf, look, recordFolder, rowsOf, TOOLS, tamper, work } from './recorded.ts';
 
 describe('Audit: one row per call, refused and unknown ones too', () => {
-  it('says who, what, when, under which profile, approved by whom, outcome, hashes of arguments and result', async () => {
+  it('records caller, tool, time, profile, approver, outcome, and hashes of arguments and result', async () => {
     const folder = recordFolder('profiles: { assistant: {} }');
     const crib = await cribOf(folder);
     const before = Date.now();
@@ -42,7 +42,7 @@ describe('Audit: one row per call, refused and unknown ones too', () => {
     });
   });
 
-  it('has a row for what was refused, failed, was cancelled or is not there', async () => {
+  it('has a row for calls that were refused, failed or cancelled, and for unknown tools', async () => {
     const folder = recordFolder();
     await work(folder, async (chest, crib) => {
       await chest.call('fail', {});
@@ -63,7 +63,7 @@ describe('Audit: one row per call, refused and unknown ones too', () => {
     ]);
   });
 
-  it('names the call inside which another was made', async () => {
+  it('names the outer call of a nested call', async () => {
     const folder = recordFolder();
     await work(folder, (chest) => chest.call('outer', {}, { id: 'the-outer' }));
     const [inner, outer] = await rowsOf(folder);
@@ -72,7 +72,7 @@ describe('Audit: one row per call, refused and unknown ones too', () => {
     expect(outer).not.toHaveProperty('parentId');
   });
 
-  it('hashes the result as it was returned, whatever becomes of it afterwards', async () => {
+  it('hashes the result as it was returned, even if it changes afterwards', async () => {
     const folder = recordFolder();
     const tools = [...TOOLS, defineTool({ name: 'list', description: '', input: {}, run: () => ({ names: ['a'] }) })];
     const crib = await createCrib({ tools, configFile: folder, watch: false });
@@ -86,7 +86,7 @@ describe('Audit: one row per call, refused and unknown ones too', () => {
     expect(one?.resultHash).toBe(two?.resultHash);
   });
 
-  it('holds no argument, no result and nothing of how a tool runs', async () => {
+  it('contains no arguments, no results and nothing about how a tool runs', async () => {
     const folder = recordFolder(
       'tools: [{ name: fetched, description: x, input: {}, run: { kind: http, method: GET, url: "https://example.com/hidden-path" } }]',
     );
@@ -99,7 +99,7 @@ describe('Audit: one row per call, refused and unknown ones too', () => {
     for (const hidden of ['424242424', 'hidden-path']) expect(text).not.toContain(hidden);
   });
 
-  it('keeps texts from outside short and whole, whatever they are', async () => {
+  it('keeps texts from outside short and intact', async () => {
     const folder = recordFolder();
     const long = 'x'.repeat(5000);
     await work(folder, async (_, crib) => {
@@ -119,7 +119,7 @@ describe('Audit: one row per call, refused and unknown ones too', () => {
     await work(folder, async (_, crib) => expect((await crib.audit.verify()).ok).toBe(true));
   });
 
-  it('loses no row to a result that is no JSON', async () => {
+  it('loses no row because of a result that JSON cannot carry', async () => {
     const folder = recordFolder();
     const circle: unknown[] = [];
     circle.push(circle);
@@ -136,7 +136,7 @@ describe('Audit: one row per call, refused and unknown ones too', () => {
     expect(row).not.toHaveProperty('resultHash');
   });
 
-  it('keeps thousands of calls made in a loop that never waits, and all of those made at once', async () => {
+  it('keeps thousands of calls from a loop that never waits, and all concurrent ones', async () => {
     const folder = recordFolder();
     await work(folder, async (chest) => {
       for (let index = 0; index < 6000; index++) await chest.call('add', { a: index });
@@ -146,8 +146,8 @@ describe('Audit: one row per call, refused and unknown ones too', () => {
   });
 });
 
-describe('a record is made only where there is something to record', () => {
-  it('listing makes no store, no chain and no key; nor does asking for calls', async () => {
+describe('the audit creates nothing until there is a call to record', () => {
+  it('listing tools or calls creates no store, no chain and no key', async () => {
     const folder = recordFolder();
     await work(folder, async (chest, crib) => {
       chest.list();
@@ -160,7 +160,7 @@ describe('a record is made only where there is something to record', () => {
     expect(existsSync(join(folder, '.toolcrib'))).toBe(false);
   });
 
-  it('key and checkpoints lie outside the database, for their owner only', async () => {
+  it('the key and the checkpoints are outside the database and readable by their owner only', async () => {
     const folder = recordFolder();
     await addTimes(folder, 1);
     const audit = auditFolder(folder);
@@ -179,7 +179,7 @@ describe('a record is made only where there is something to record', () => {
     expect(existsSync(join(folder, 'crib.db'))).toBe(false);
   });
 
-  it('a crib without a configuration has no audit, and says so when asked', async () => {
+  it('a crib without a configuration has no audit, and says so on request', async () => {
     const crib = await createCrib({ tools: TOOLS });
     await (await crib.open()).call('add', {});
     expect(await crib.calls.list()).toEqual([]);
@@ -187,7 +187,7 @@ describe('a record is made only where there is something to record', () => {
     await crib.close();
   });
 
-  it('in memory it lasts as long as the crib and leaves nothing outside', async () => {
+  it('an audit in memory lasts as long as the crib and leaves no files', async () => {
     const folder = recordFolder();
     const crib = await cribOf(folder, { store: { url: 'memory:' } });
     await (await crib.open()).call('add', {});
@@ -231,7 +231,7 @@ describe('crib.calls', () => {
     await crib.close();
   });
 
-  it('leaves out rows that somebody made unreadable', async () => {
+  it('leaves out rows that are not readable', async () => {
     const folder = recordFolder();
     await addTimes(folder, 2);
     tamper(folder, `UPDATE toolcrib_audit SET entry = '[' WHERE number = 1`);

@@ -48,7 +48,7 @@ describe('`requireFor`: an intent row is committed after approval, just before t
     expect(await verify(folder)).toMatchObject({ ok: true, rows: 5 });
   });
 
-  it('is not there for a call that was refused before', async () => {
+  it('is absent for a call that was refused before', async () => {
     const folder = recordFolder(PAYMENTS);
     await work(folder, async (_, crib) => {
       const chest = await crib.open(undefined, { id: 'alice', approve: () => false });
@@ -85,7 +85,7 @@ describe('`requireFor`: an intent row is committed after approval, just before t
     expect((await verify(folder)).ok).toBe(true);
   });
 
-  it('does not let a tool run in a crib that has nothing to write to', async () => {
+  it('does not let a tool run in a crib without a store', async () => {
     const crib = await createCrib({ tools: TOOLS, extensions: [auditIntent({ requireFor: 'add' })] });
     const chest = await crib.open();
     expect(await chest.call('add', {})).toMatchObject({ ok: false, error: { code: 'unavailable' } });
@@ -93,7 +93,7 @@ describe('`requireFor`: an intent row is committed after approval, just before t
     await crib.close();
   });
 
-  it('holds for calls inside calls, and selects by bundle, source and name', async () => {
+  it('applies to nested calls, and selects by bundle, source and name', async () => {
     const folder = recordFolder(
       'bundles: { careful: { include: [add] } }\nextensions: { audit: { requireFor: ["bundle:careful", "fa*"] } }',
     );
@@ -110,7 +110,7 @@ describe('`requireFor`: an intent row is committed after approval, just before t
     ]);
   });
 
-  it('a bundle that changes while running changes who is announced', async () => {
+  it('a bundle that changes at run time changes which tools need an intent row', async () => {
     const folder = recordFolder(
       'bundles: { careful: { include: [add] } }\nextensions: { audit: { requireFor: ["bundle:careful"] } }',
     );
@@ -121,7 +121,7 @@ describe('`requireFor`: an intent row is committed after approval, just before t
     expect(kinds(folder)).toEqual(['intent fail intent', 'call fail tool_error']);
   });
 
-  it('a call that is running is no intent without outcome, but worth a note', async () => {
+  it('a running call is not reported as an intent without outcome, but noted', async () => {
     const folder = recordFolder(PAYMENTS);
     await work(folder, async (chest, crib) => {
       const running = Promise.withResolvers<void>();
@@ -149,7 +149,7 @@ describe('`requireFor`: an intent row is committed after approval, just before t
     expect((await verify(folder)).ok).toBe(true);
   });
 
-  it('counts each run that was announced, whoever repeats it', async () => {
+  it('counts each announced run, whichever gate repeats it', async () => {
     const folder = recordFolder(PAYMENTS);
     const again = {
       name: 'again',
@@ -172,7 +172,7 @@ describe('`requireFor`: an intent row is committed after approval, just before t
     expect((await verify(folder)).ok).toBe(true);
   });
 
-  it('an edit of the configuration holds from the next call on, in the same chain', async () => {
+  it('an edit of the configuration applies from the next call on, in the same chain', async () => {
     const folder = recordFolder();
     const crib = await cribOf(folder);
     const chest = await crib.open(undefined, { id: 'alice' });

@@ -63,7 +63,7 @@ function tamper({ file }: Place, statement: string): void {
 }
 
 describe('retention that keeps the proof', () => {
-  it('removes rows older than allowed up to a checkpoint, and verify goes on from there', async () => {
+  it('removes rows that are too old up to a checkpoint, and verify continues from there', async () => {
     const at = place();
     await live(at, 0, { calls: 5 });
     await live(at, 100, { calls: 4 });
@@ -78,7 +78,7 @@ describe('retention that keeps the proof', () => {
     expect(await verifyAt(at)).toMatchObject({ ok: true, rows: 2, chains: [{ removed: 12, sealed: 14 }] });
   });
 
-  it('what was removed otherwise is found, before and after the cut', async () => {
+  it('other removals are found, before and after the cut', async () => {
     const at = place();
     await live(at, 0, { calls: 5 });
     await live(at, 100, { calls: 4, keepDays: 30 });
@@ -86,7 +86,7 @@ describe('retention that keeps the proof', () => {
     expect((await verifyAt(at)).findings).toMatchObject([{ kind: 'row_removed', number: 6, to: 6 }]);
   });
 
-  it('nobody without the key can pass a removal off as retention', async () => {
+  it('a removal without the key cannot pass as retention', async () => {
     const at = place();
     await live(at, 0, { calls: 5 });
     await live(at, 1, { calls: 5 });
@@ -102,7 +102,7 @@ describe('retention that keeps the proof', () => {
     expect(findings.map(({ kind }) => kind)).toEqual(['forged', 'row_removed']);
   });
 
-  it('rows that were changed are not removed, so that what is wrong with them stays to be seen', async () => {
+  it('changed rows are not removed, so that their findings stay visible', async () => {
     const at = place();
     await live(at, 0, { calls: 5 });
     tamper(at, `UPDATE toolcrib_audit SET hash = 'changed' WHERE number = 5`);
@@ -111,7 +111,7 @@ describe('retention that keeps the proof', () => {
     expect((await verifyAt(at)).findings).toContainEqual(expect.objectContaining({ kind: 'row_changed', number: 5 }));
   });
 
-  it('without retentionDays everything stays, and rows of today always do', async () => {
+  it('without retentionDays every row stays; rows of today always stay', async () => {
     const at = place();
     await live(at, 0, { calls: 2 });
     await live(at, 5000, { calls: 2 });
@@ -120,7 +120,7 @@ describe('retention that keeps the proof', () => {
     expect(await verifyAt(at)).toMatchObject({ ok: true, rows: 4, chains: [{ removed: 2 }] });
   });
 
-  it('leaves chains that others sign to them, unless nothing was added for so long', async () => {
+  it('leaves chains of other signers alone, unless they have been idle for the retention time', async () => {
     const at = place();
     const others = place();
     const elsewhere = { ...at, folder: others.folder };

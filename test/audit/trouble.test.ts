@@ -22,7 +22,7 @@ async function fragileTrail(): Promise<TimedTrail & { folder: string; away(): vo
 const numbers = (rows: readonly { readonly tool: string }[]) => rows.map(({ tool }) => tool);
 
 describe('a store that cannot be written', () => {
-  it('costs no row as long as it comes back, and is told of once', async () => {
+  it('loses no row if it recovers, and is reported once', async () => {
     const trail = await fragileTrail();
     trail.record(callOf({ tool: 'one' }), DONE);
     await trail.flush();
@@ -40,7 +40,7 @@ describe('a store that cannot be written', () => {
     await trail.close();
   });
 
-  it('is tried again by itself', async () => {
+  it('is retried automatically', async () => {
     const trail = await fragileTrail();
     trail.record(callOf({ tool: 'one' }), DONE);
     await trail.flush();
@@ -53,7 +53,7 @@ describe('a store that cannot be written', () => {
     await trail.close();
   });
 
-  it('beyond a bound rows are lost, counted, and a gap row says how many', { timeout: 120_000 }, async () => {
+  it('rows beyond the limit are lost and counted, and a gap row has the number', { timeout: 120_000 }, async () => {
     const trail = await fragileTrail();
     trail.record(callOf({ tool: 'first' }), DONE);
     await trail.flush();
@@ -78,7 +78,7 @@ describe('a store that cannot be written', () => {
     expect(report.notes).toContainEqual(expect.stringContaining('7 rows of chain'));
   });
 
-  it('closing says how many rows were lost', async () => {
+  it('closing reports the number of lost rows', async () => {
     const trail = await fragileTrail();
     trail.record(callOf(), DONE);
     await trail.flush();
@@ -93,7 +93,7 @@ describe('a store that cannot be written', () => {
 });
 
 describe('a store that is slow', () => {
-  it('lets calls wait for room as long as rows are written, and not for ever', async () => {
+  it('makes calls wait for room while rows are written, for a limited time', async () => {
     const store = await openStore({ url: 'memory:', env: {} });
     let release = (): void => {};
     const slow: Store = {
@@ -123,8 +123,8 @@ describe('a store that is slow', () => {
   });
 });
 
-describe('somebody else who writes to the chain', () => {
-  it('is given way to: the rows go to a chain of their own', async () => {
+describe('another writer of the same chain', () => {
+  it('gets the chain: this process begins a chain of its own', async () => {
     const trail = await fragileTrail();
     trail.record(callOf({ tool: 'one' }), DONE);
     await trail.flush();
@@ -147,7 +147,7 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
 }
 
 describe('a row that cannot be made', () => {
-  it('stops none behind it, and that it is missing is on record', async () => {
+  it('blocks no later row, and its absence is recorded', async () => {
     const trail = await timedTrail({
       redact: (text) => {
         if (text === 'eve') throw new Error('broken');
@@ -165,7 +165,7 @@ describe('a row that cannot be made', () => {
 });
 
 describe('a chain', () => {
-  it('is known outside the database before it has a row inside', async () => {
+  it('is registered outside the database before it has a row', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'toolcrib-trouble-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const store = await openStore({ url: `sqlite:${join(folder, 'crib.db')}`, env: {} });
@@ -187,7 +187,7 @@ describe('a chain', () => {
     await trail.close();
   });
 
-  it.runIf(process.platform === 'linux')('has no row before its first checkpoint is kept', async () => {
+  it.runIf(process.platform === 'linux')('has no row before its first checkpoint is written', async () => {
     const store = await openStore({ url: 'memory:', env: {} });
     onTestFinished(() => store.close());
     const kept = { folder: '/proc', origin: '01234567' }; // a folder that can be listed and not be written

@@ -11,7 +11,7 @@ const filesOf = (folder: string) => readdirSync(auditFolder(folder)).filter((nam
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
 describe('audit verify', () => {
-  it('finds nothing where nothing was changed, and all of it sealed', async () => {
+  it('finds nothing in an unchanged, fully sealed log', async () => {
     const folder = recordFolder();
     await addTimes(folder, 5);
     expect(await verify(folder)).toEqual({
@@ -24,7 +24,7 @@ describe('audit verify', () => {
     });
   });
 
-  it('finds nothing where nothing was ever recorded', async () => {
+  it('finds nothing in an empty log', async () => {
     expect(await verify(recordFolder())).toMatchObject({ ok: true, rows: 0, chains: [], notes: [] });
   });
 
@@ -56,7 +56,7 @@ describe('audit verify', () => {
     },
   );
 
-  it('names the row whose hash alone was edited, and no other', async () => {
+  it('names the one row whose hash was edited', async () => {
     const folder = recordFolder();
     await addTimes(folder, 4);
     tamper(folder, `UPDATE toolcrib_audit SET hash = '${'0'.repeat(64)}' WHERE number = 2`);
@@ -84,7 +84,7 @@ describe('audit verify', () => {
     expect((await verify(folder)).findings).toMatchObject([{ kind: 'row_removed', number: 1, to: 1 }]);
   });
 
-  it('finds rows that were closed up after one was removed', async () => {
+  it('finds a removed row even if the later rows were renumbered', async () => {
     const folder = recordFolder();
     await addTimes(folder, 5);
     tamper(
@@ -132,7 +132,7 @@ describe('audit verify', () => {
     expect(findings[0]?.message).toContain('it was replaced by an older copy');
   });
 
-  it('names a tail that was cut together with its checkpoints, which looks like an older copy', async () => {
+  it('names a tail that was cut together with its checkpoints; it looks like an older copy', async () => {
     const folder = recordFolder();
     await addTimes(folder, 3);
     await addTimes(folder, 3);
@@ -153,7 +153,7 @@ describe('audit verify', () => {
     expect((await verify(folder)).findings).toMatchObject([{ kind: 'chain_removed', to: 3 }]);
   });
 
-  it('goes on finding it after more was recorded', async () => {
+  it('still finds it after more rows were recorded', async () => {
     const folder = recordFolder();
     await addTimes(folder, 4);
     tamper(folder, 'DELETE FROM toolcrib_audit WHERE number = 4');
@@ -186,7 +186,7 @@ describe('audit verify', () => {
     expect((await verify(folder)).findings).toMatchObject([{ kind: 'forged', message: expect.stringContaining(name) }]);
   });
 
-  it('finds a head that was changed, and a chain that somebody else signed in the place of ours', async () => {
+  it('finds a changed head, and a chain that another key signed in place of ours', async () => {
     const folder = recordFolder();
     await addTimes(folder, 3);
     tamper(folder, 'UPDATE toolcrib_audit_chains SET started_at = started_at - 1');
@@ -202,7 +202,7 @@ describe('audit verify', () => {
     expect((await verify(folder)).findings).toContainEqual(expect.objectContaining({ kind: 'forged' }));
   });
 
-  it('finds a chain that was made anew from its first row to its last signature, by another key', async () => {
+  it('finds a chain that another key rebuilt from its first row to its last signature', async () => {
     const folder = recordFolder();
     await addTimes(folder, 3);
     const rows = look(folder, 'SELECT chain, number, entry FROM toolcrib_audit ORDER BY number');
@@ -227,7 +227,7 @@ describe('audit verify', () => {
     });
   });
 
-  it('finds rows that were added to a chain nobody writes to', async () => {
+  it('finds rows that were added to a chain without a writer', async () => {
     const folder = recordFolder();
     await addTimes(folder, 3);
     const [last] = look(folder, 'SELECT chain, hash, entry FROM toolcrib_audit ORDER BY number DESC LIMIT 1');
@@ -239,7 +239,7 @@ describe('audit verify', () => {
     expect((await verify(folder)).findings).toMatchObject([{ kind: 'row_added', number: 4, to: 4 }]);
   });
 
-  it('can be asked while calls are made', async () => {
+  it('works while calls are made', async () => {
     const folder = recordFolder();
     await work(folder, async (chest, crib) => {
       for (let round = 0; round < 5; round++) {
@@ -251,7 +251,7 @@ describe('audit verify', () => {
     });
   });
 
-  it('finds what was changed while the process lives, before it was sealed inside', async () => {
+  it('finds changes that happen while the process runs, before the rows are sealed', async () => {
     const folder = recordFolder();
     await work(folder, async (chest, crib) => {
       await chest.call('add', { a: 1 });
@@ -261,7 +261,7 @@ describe('audit verify', () => {
     });
   });
 
-  it('survives columns that hold something else than they should', async () => {
+  it('survives columns with values of the wrong type', async () => {
     const folder = recordFolder();
     await addTimes(folder, 3);
     tamper(
@@ -274,7 +274,7 @@ describe('audit verify', () => {
     expect(findings.map(({ message }) => message).join('\n')).toContain('has lost its number');
   });
 
-  it('lists no more findings than anybody could read', async () => {
+  it('limits the number of listed findings', async () => {
     const folder = recordFolder();
     await addTimes(folder, 1500);
     tamper(folder, `UPDATE toolcrib_audit SET tool = 'x'`);

@@ -132,8 +132,8 @@ describe('chest.callAll(a list of anything)', () => {
   });
 });
 
-describe('what a gate, an executor or a tool makes of a call', () => {
-  it('a gate may return anything: the answer is a ToolResult all the same', async () => {
+describe('wrong values from a gate, an executor or a tool', () => {
+  it('a gate may return anything: the answer is still a ToolResult', async () => {
     await fc.assert(
       fc.asyncProperty(anything, async (value) => {
         const crib = await createCrib({
@@ -168,7 +168,7 @@ describe('what a gate, an executor or a tool makes of a call', () => {
 });
 
 describe('createCrib(anything)', () => {
-  it('makes a crib or rejects with a mistake in words', async () => {
+  it('creates a crib or rejects with an error in words', async () => {
     const keys = [
       'tools',
       'bundles',

@@ -13,7 +13,7 @@ async function call(input: unknown) {
 const cycle: Record<string, unknown> = { list: [] };
 cycle.self = cycle;
 
-describe('arguments that are none', () => {
+describe('invalid arguments', () => {
   it.each<[string, unknown, RegExp]>([
     ['__proto__', JSON.parse('{"__proto__": {"admin": true}}'), /__proto__/],
     ['__proto__ deep inside', JSON.parse('{"a": [{"__proto__": {"admin": true}}]}'), /\/a\/0\/__proto__/],
@@ -53,13 +53,13 @@ describe('arguments that are none', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it('a string that is not JSON does not come back whole', async () => {
+  it('a string that is not JSON is not repeated in full', async () => {
     const result = await call('x'.repeat(1_000_000));
     expect(JSON.stringify(result).length).toBeLessThan(1000);
   });
 });
 
-describe('arguments that are unusual', () => {
+describe('unusual arguments', () => {
   it.each<[string, unknown, unknown]>([
     ['undefined: none', undefined, {}],
     ['a member that is undefined: left out', { a: undefined, b: 1 }, { b: 1 }],
@@ -72,14 +72,14 @@ describe('arguments that are unusual', () => {
     expect(run.mock.calls[0]?.[0]).toEqual(expected);
   });
 
-  it('one object in two places is no cycle, and no longer one', async () => {
+  it('one object in two places is not a cycle, and becomes two objects', async () => {
     const shared = { n: 1 };
     await call({ a: shared, b: shared });
     expect(run.mock.calls[0]?.[0]).toEqual({ a: { n: 1 }, b: { n: 1 } });
   });
 });
 
-describe('names that are none', () => {
+describe('invalid names', () => {
   it.each<[string, unknown]>([
     ['undefined', undefined],
     ['null', null],
@@ -97,14 +97,14 @@ describe('names that are none', () => {
     expect(JSON.stringify(result).length).toBeLessThan(1000);
   });
 
-  it('near to one: the near one is named', async () => {
+  it('similar to a known name: the error names it', async () => {
     const chest = await (await createCrib({ tools: [{ name: 'read_file', description: '', run }] })).open();
     expect(await chest.call('readfile', {})).toMatchObject({
       error: { message: 'The tool "readfile" was not found. Did you mean "read_file"?' },
     });
   });
 
-  it('near to one the caller may not see: nothing is named', async () => {
+  it('similar to a hidden name: the error names none', async () => {
     const crib = await createCrib({
       tools: [{ name: 'read_file', description: '', run }],
       profiles: { only: { exclude: ['*'] } },

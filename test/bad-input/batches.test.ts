@@ -33,7 +33,7 @@ describe('a batch', () => {
     expect(answers).toHaveLength(2);
   });
 
-  it('that is empty has no answers', async () => {
+  it('that is empty has no results', async () => {
     expect(await callAll([])).toEqual([]);
   });
 
@@ -102,7 +102,7 @@ describe('a batch', () => {
     expect(await answers).toMatchObject({ name: 'ToolcribError' });
   });
 
-  it('with options that are wrong: every call says so', async () => {
+  it('with invalid options fails every call with that reason', async () => {
     const chest = await (await createCrib({ tools: [{ name: 'echo', description: '', run: () => 1 }] })).open();
     const answers = await chest.callAll([good('1'), good('2')], wrong({ timeout: 5 }));
     expect(answers).toMatchObject([
@@ -111,7 +111,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('that is cancelled: every call is', async () => {
+  it('that is cancelled cancels every call', async () => {
     const chest = await (
       await createCrib({ tools: [{ name: 'echo', description: '', run: () => new Promise(() => {}) }] })
     ).open();

@@ -39,7 +39,7 @@ describe('a mistake in the options of a built-in extension is an error', () => {
     expect(make).toThrow(ToolcribError);
   });
 
-  it('a mistyped mode of approval never lets a destructive tool run unasked', async () => {
+  it('a mistyped approval mode never lets a destructive tool run without approval', async () => {
     const make = async () => {
       const extensions = [approval({ mode: wrong('dangerus') })];
       const crib = await createCrib({

@@ -5,7 +5,7 @@ import { createCrib, defineExtension, type ToolCall, type ToolResult } from '../
 
 const turn = () => new Promise(setImmediate);
 
-describe('a signal that is aborted already', () => {
+describe('a signal that is already aborted', () => {
   it('ends the call before anything runs', async () => {
     const run = vi.fn();
     const approve = vi.fn(() => true);
@@ -16,7 +16,7 @@ describe('a signal that is aborted already', () => {
     expect([run.mock.calls.length, approve.mock.calls.length]).toEqual([0, 0]);
   });
 
-  it('for whatever reason is a cancelled call', async () => {
+  it('gives a cancelled call, for any abort reason', async () => {
     const chest = await (await createCrib({ tools: [{ name: 'tool', description: '', run: () => 1 }] })).open();
     for (const reason of [undefined, null, 'text', new Error('x'), Symbol('x'), Object.create(null)]) {
       expect(await chest.call('tool', {}, { signal: AbortSignal.abort(reason) })).toMatchObject({
@@ -89,7 +89,7 @@ describe('1,000 concurrent calls with random cancellation', () => {
     );
   });
 
-  it('and the slots are all free again afterwards', async () => {
+  it('and all slots are free afterwards', async () => {
     const crib = await createCrib({
       tools: [
         {

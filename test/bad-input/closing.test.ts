@@ -34,14 +34,14 @@ describe('a crib that is closed', () => {
     expect(opened).toMatchObject({ ok: false });
   });
 
-  it('does not say which names it knew', async () => {
+  it('does not reveal which names it knew', async () => {
     const crib = await createCrib({ tools: [tool()] });
     const chest = await crib.open();
     await crib.close();
     expect(await chest.call('nobody')).toMatchObject({ error: { code: 'unavailable' } });
   });
 
-  it('can be closed again, and closes nothing twice', async () => {
+  it('can be closed again, and closes no part twice', async () => {
     const close = vi.fn(async () => {});
     const dispose = vi.fn();
     const bundle = defineBundle({ name: 'home', tools: [tool()], setup: () => ({ dispose }) });
@@ -54,7 +54,7 @@ describe('a crib that is closed', () => {
 });
 
 describe('a crib that is closed while calls run', () => {
-  it('waits for them', async () => {
+  it('waits for the calls', async () => {
     const answer = Promise.withResolvers<string>();
     const crib = await createCrib({ tools: [tool(() => answer.promise)] });
     const result = (await crib.open()).call('tool');
@@ -69,7 +69,7 @@ describe('a crib that is closed while calls run', () => {
     expect(await result).toMatchObject({ ok: true, content: [{ text: 'finished' }] });
   });
 
-  it('takes no new ones meanwhile', async () => {
+  it('accepts no new calls meanwhile', async () => {
     const answer = Promise.withResolvers<string>();
     const crib = await createCrib({ tools: [tool(() => answer.promise)] });
     const chest = await crib.open();
@@ -81,7 +81,7 @@ describe('a crib that is closed while calls run', () => {
     expect(await first).toMatchObject({ ok: true });
   });
 
-  it('closes what the calls use only after them', async () => {
+  it('closes what the calls use after them', async () => {
     const answer = Promise.withResolvers<string>();
     const close = vi.fn(async () => {});
     const crib = await createCrib({ tools: [tool(() => answer.promise)], sources: [source(close)] });
@@ -94,7 +94,7 @@ describe('a crib that is closed while calls run', () => {
     expect(close).toHaveBeenCalledOnce();
   });
 
-  it('and closed once more is closed when it is closed, for both who asked', async () => {
+  it('and closed a second time: both closings resolve once it is closed', async () => {
     const answer = Promise.withResolvers<string>();
     const crib = await createCrib({ tools: [tool(() => answer.promise)] });
     (await crib.open()).call('tool');
@@ -129,7 +129,7 @@ describe('a crib whose parts cannot be closed', () => {
     expect(crib.warnings()).toContainEqual(expect.stringContaining('remote'));
   });
 
-  it('a bundle that does not let go does not keep the sources open', async () => {
+  it('a bundle that fails to close does not keep the sources open', async () => {
     const close = vi.fn(async () => {});
     const dispose = () => {
       throw Object.create(null);
@@ -150,7 +150,7 @@ describe('a crib that is closed while a call never ends', () => {
     vi.useRealTimers();
   });
 
-  it('waits ten seconds and no longer', async () => {
+  it('waits at most ten seconds', async () => {
     const crib = await createCrib({ tools: [tool(() => new Promise(() => {}))] });
     (await crib.open()).call('tool', {}, { timeoutMs: 1_000_000 });
     let isClosed = false;
@@ -163,7 +163,7 @@ describe('a crib that is closed while a call never ends', () => {
     expect(isClosed).toBe(true);
   });
 
-  it('ends a call that still waits for a person: its tool never runs', async () => {
+  it('ends a call that still waits for approval: its tool never runs', async () => {
     const run = vi.fn();
     const answer = Promise.withResolvers<boolean>();
     const crib = await createCrib({ tools: [{ name: 'tool', description: '', policy: { approval: 'always' }, run }] });

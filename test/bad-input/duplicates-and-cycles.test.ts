@@ -25,7 +25,7 @@ const duplicate = (...names: readonly string[]) => ({
   message: expect.stringMatching(names.join('.*')),
 });
 
-describe('two of one name', () => {
+describe('two things with one name', () => {
   it('tools in one list: an error naming both places', async () => {
     await expect(createCrib({ tools: [tool('add'), tool('add')] })).rejects.toMatchObject(duplicate('"add"', 'tools'));
   });
@@ -43,7 +43,7 @@ describe('two of one name', () => {
     await expect(createCrib({ bundles })).rejects.toMatchObject(duplicate('"add"', 'bundle one', 'bundle two'));
   });
 
-  it('the very same tool in two bundles is no duplicate', async () => {
+  it('the very same tool in two bundles is not a duplicate', async () => {
     const add = defineTool({ name: 'add', description: '', input: {}, run: () => 1 });
     const crib = await createCrib({
       bundles: [
@@ -62,7 +62,7 @@ describe('two of one name', () => {
     });
   });
 
-  it('tools registered in one batch: rejected, and none is taken', async () => {
+  it('tools registered in one batch: rejected, and none is registered', async () => {
     const crib = await createCrib();
     expect(crib.register([tool('add'), tool('add')])).toMatchObject({ ok: false, applied: [] });
     expect(crib.get('add')).toBeUndefined();
@@ -94,7 +94,7 @@ describe('two of one name', () => {
     await expect(createCrib({ bundles: [{ name: 'one' }, { name: 'one' }] })).rejects.toMatchObject(duplicate('"one"'));
   });
 
-  it('bundles defined later: an error, and its tools are not taken in', async () => {
+  it('bundles defined later: an error, and its tools are not added', async () => {
     const crib = await createCrib({ bundles: [{ name: 'one' }] });
     expect(() => crib.bundles.define({ name: 'one', tools: [tool('add')] })).toThrow(/"one"/);
     expect(crib.get('add')).toBeUndefined();
@@ -104,7 +104,7 @@ describe('two of one name', () => {
     await expect(createCrib({ sources: [source('one'), source('one')] })).rejects.toMatchObject(duplicate('"one"'));
   });
 
-  it('a source that calls itself code: an error', async () => {
+  it('a source named "code": an error', async () => {
     await expect(createCrib({ sources: [source('code')] })).rejects.toMatchObject(duplicate('"code"'));
   });
 
@@ -132,7 +132,7 @@ describe('two of one name', () => {
   });
 });
 
-describe('a circle', () => {
+describe('a cycle', () => {
   it.each<[string, readonly Pick<Bundle, 'name' | 'requires' | 'extends'>[], string]>([
     ['requires itself', [{ name: 'a', requires: ['a'] }], 'a -> a'],
     [
@@ -170,7 +170,7 @@ describe('a circle', () => {
     });
   });
 
-  it('that a later bundle would close is refused, and the old ones stay', async () => {
+  it('that a later bundle would close is refused, and the existing bundles stay', async () => {
     const crib = await createCrib({ bundles: [{ name: 'a', requires: 'b' }] });
     expect(() => crib.bundles.define({ name: 'b', requires: 'a' })).toThrow(/in a cycle/);
     expect(crib.bundles.names()).toEqual(['a']);

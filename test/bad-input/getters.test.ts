@@ -58,7 +58,7 @@ describe('an option whose getter throws is a mistake that names it', () => {
   });
 });
 
-describe('a call with something that throws when it is read is a result', () => {
+describe('a call with a value that throws when it is read returns a result', () => {
   const run = vi.fn(() => 1);
   const open = async () => (await createCrib({ tools: [{ ...TOOL, run }] })).open();
 
@@ -98,11 +98,11 @@ describe('a call with something that throws when it is read is a result', () => 
     expect(run).not.toHaveBeenCalled();
   });
 
-  it('a name that cannot be touched', async () => {
+  it('a name that cannot be read', async () => {
     expect(await (await open()).call(untouchable(), {})).toMatchObject({ ok: false, error: { code: 'unknown_tool' } });
   });
 
-  it('an answer to the question for approval: denied at once', async () => {
+  it('an answer to an approval request: denied at once', async () => {
     const crib = await createCrib({ tools: [{ ...TOOL, run, policy: { approval: 'always' } }] });
     run.mockClear();
     const answers: unknown[] = [];

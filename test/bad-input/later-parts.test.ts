@@ -8,7 +8,7 @@ const missing = (what: RegExp) => ({
   message: expect.stringMatching(what),
 });
 
-describe('a part that comes later says what is missing', () => {
+describe('a feature of a later version says what is missing', () => {
   it('profile: delegate', async () => {
     const profiles = { only: wrong({ delegate: { reader: 'open' } }) };
     await expect(createCrib({ profiles })).rejects.toMatchObject(missing(/"only".*delegation/));

@@ -21,8 +21,8 @@ const PRINTED: Readonly<Record<string, string>> = {
   spaces: `${run(' ')}x`,
 };
 
-describe('a long run of one character costs time in proportion to its length', () => {
-  it.each(Object.keys(PRINTED))('in what a server printed: %s', (name) => {
+describe('a long run of one character takes time proportional to its length', () => {
+  it.each(Object.keys(PRINTED))('in the output of a server: %s', (name) => {
     const said = PRINTED[name] ?? '';
     const server = { command: 'npx', args: [], env: {} };
     expect(describeEnd({ kind: 'ended', code: 1, signal: null }, server, said)).toContain('exit code 1');
@@ -30,12 +30,12 @@ describe('a long run of one character costs time in proportion to its length', (
     expect(questionIn(said)).toBeUndefined();
   });
 
-  it.each(Object.keys(PRINTED))('in what the command line prints: %s', (name) => {
+  it.each(Object.keys(PRINTED))('in the output of the command line: %s', (name) => {
     const said = PRINTED[name] ?? '';
     expect(`${toLine(said)}${toLines(said)}`).not.toMatch(/\p{Cc}/u);
   });
 
-  it('in the address of the server of an API, and in names of arguments', async () => {
+  it('in the server address of an API, and in names of arguments', async () => {
     const paths = {
       '/a': {
         get: { parameters: [{ name: `a${run('!')}x`, in: 'query', schema: { type: 'string' } }], responses: {} },
@@ -53,7 +53,7 @@ describe('a long run of one character costs time in proportion to its length', (
     expect(crib.catalog.specs.filter(({ source }) => source === 'api').length).toBeLessThanOrEqual(1);
   });
 
-  it('in templates, and in what a result says of bytes that cannot be shown', () => {
+  it('in templates, and in the notice about binary results', () => {
     expect(readTemplate(run('${')).parts).toEqual([run('${')]);
     const content = [{ type: 'audio', data: `${run('=')}x`, mimeType: 'audio/x' }] as const;
     const answer = { id: '1', name: 't', result: { ok: true, status: 'done', content } } as const;

@@ -31,7 +31,7 @@ const TEXTS: readonly (readonly [string, object, object])[] = [
 ];
 
 describe('a text that is too long', () => {
-  it.each(TEXTS)('in a tool of this machine is an error that names it: %s', async (what, more) => {
+  it.each(TEXTS)('in a local tool is an error that names the tool: %s', async (what, more) => {
     const crib = await cribWith({ tools: [] });
     const { ok, rejected } = crib.register(tool(more) as ToolInput);
     expect(ok).toBe(false);
@@ -41,7 +41,7 @@ describe('a text that is too long', () => {
     expect(trusted.warnings()).toContainEqual(expect.stringContaining(`its ${what} has`));
   });
 
-  it.each(TEXTS)('of a source that is not trusted is cut, with a warning: %s', async (what, more, left) => {
+  it.each(TEXTS)('of an untrusted source is cut, with a warning: %s', async (what, more, left) => {
     const crib = await cribWith({ sources: [listing([tool(more)])] });
     expect(crib.get('odd')).toMatchObject(left);
     expect(Object.isFrozen(crib.get('odd')?.input)).toBe(true);
@@ -49,7 +49,7 @@ describe('a text that is too long', () => {
     expect(await (await crib.open()).call('odd', {})).toMatchObject({ ok: true });
   });
 
-  it('that is as long as it may be stays as it is', async () => {
+  it('that has exactly the maximum length is kept', async () => {
     const most = { title: long(500), description: long(16_000), instructions: long(64_000) };
     const crib = await cribWith({ tools: [tool(most) as ToolInput] });
     expect(crib.get('odd')).toMatchObject(most);
@@ -63,14 +63,14 @@ describe('a text that is too long', () => {
     expect(crib.get('odd')?.input).toMatchObject(inputOf(path).input);
   });
 
-  it.each(['examples', 'meta'])('in %s of a stranger leaves them out', async (key) => {
+  it.each(['examples', 'meta'])('in %s of an untrusted source is left out', async (key) => {
     const more = { [key]: key === 'meta' ? { icon: long(1_000_001) } : [{ request: long(1_000_001) }] };
     const crib = await cribWith({ sources: [listing([tool(more)])] });
     expect(crib.get('odd')).not.toHaveProperty(key);
     expect(crib.warnings()).toContainEqual(expect.stringContaining(`its ${key} has`));
   });
 
-  it('in a schema that would let other arguments in refuses the tool, whatever its source', async () => {
+  it('in a schema that would then accept other arguments refuses the tool, from any source', async () => {
     const more = inputOf({ enum: Array.from({ length: 1000 }, (_, index) => `${index} ${long(1000)}`) });
     const crib = await cribWith({ sources: [listing([tool(more), tool({ name: 'fine' })])] });
     expect(crib.catalog.specs.map(({ name }) => name)).toEqual(['fine']);

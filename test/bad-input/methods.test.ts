@@ -10,7 +10,7 @@ async function open(): Promise<{ crib: Crib; chest: Chest }> {
 
 type Use = (parts: { crib: Crib; chest: Chest }) => unknown;
 
-describe('a method given something else than it takes says so', () => {
+describe('a method that gets a value of the wrong type says so', () => {
   it.each<[string, Use]>([
     ['crib.match(null)', ({ crib }) => crib.match(wrong(null))],
     ['crib.match(undefined)', ({ crib }) => crib.match(wrong(undefined))],
@@ -73,7 +73,7 @@ describe('a method given something else than it takes says so', () => {
     expect(use(await open())).toBeUndefined();
   });
 
-  it('a change that was refused changes nothing', async () => {
+  it('a refused change has no effect', async () => {
     const { crib, chest } = await open();
     const before = [crib.catalog.specs.length, crib.extensions.list().length, crib.bundles.names(), chest.active()];
     for (const change of [

@@ -184,7 +184,7 @@ describe('a mistake in a profile is an error at start', () => {
   ]);
 });
 
-describe('a mistake in who asks is an error when the chest is opened', () => {
+describe('an invalid caller is an error when the chest is opened', () => {
   itIsAMistake([
     ['an unknown key', () => caller({ role: ['x'] }), /Did you mean "roles"\?/],
     ['a role that is a text', () => caller({ roles: 'admin' }), /"roles" of a caller must be a list/],
@@ -227,7 +227,7 @@ describe('a mistake in who asks is an error when the chest is opened', () => {
   ]);
 });
 
-describe('a mistake in the options of a call is a result, as every call has one', () => {
+describe('invalid options of a call give a failed result, not an exception', () => {
   it.each<[string, unknown, RegExp]>([
     ['an unknown option', { timeout: 5 }, /Did you mean "timeoutMs"\?/],
     ['a signal that is none', { signal: { aborted: false } }, /signal.*AbortSignal/],

@@ -33,7 +33,7 @@ const HOSTILE = [
   '\ud800 alone',
 ];
 
-describe('a log line is one line, whatever stands in it', () => {
+describe('a log line is one line, whatever it contains', () => {
   it.each(HOSTILE)('%j', async (text) => {
     const written = await writtenBy(async (crib) => {
       const chest = await crib.open(undefined, { id: text });
@@ -59,7 +59,7 @@ describe('a log line is one line, whatever stands in it', () => {
     );
   });
 
-  it('and never a long one', async () => {
+  it('and its length is limited', async () => {
     const huge = 'x'.repeat(1_000_000);
     const written = await writtenBy(async (crib) => {
       const chest = await crib.open(undefined, { id: huge });
@@ -73,7 +73,7 @@ describe('a log line is one line, whatever stands in it', () => {
     for (const line of written) expect(line.length).toBeLessThan(30_000);
   });
 
-  it('ids that are no text', async () => {
+  it('ids that are not text', async () => {
     const written = await writtenBy(async (crib) => {
       await (await crib.open()).call('fine', {}, wrong({ id: { a: 1 }, conversation: 7, door: ['x'] }));
     });
@@ -82,7 +82,7 @@ describe('a log line is one line, whatever stands in it', () => {
     expect(lines.at(-1)).toMatchObject({ code: 'invalid_input' });
   });
 
-  it('a reader that does not keep up loses lines, and holds nobody', () => {
+  it('a slow reader loses lines and delays no call', () => {
     const write = vi.spyOn(process.stderr, 'write').mockReturnValue(false);
     const waiting = vi.spyOn(process.stderr, 'writableLength', 'get').mockReturnValue(2_000_000);
     logToStderr(wrong({ event: 'call.end' }));
@@ -103,7 +103,7 @@ async function labelsOf(crib: Crib): Promise<readonly Readonly<Record<string, st
 }
 
 describe('labels are bounded', () => {
-  it('a flood of unknown names, callers, profiles and ids makes no label', async () => {
+  it('a flood of unknown names, callers, profiles and ids creates no labels', async () => {
     const crib = await createCrib({ tools });
     for (let index = 0; index < 3000; index++) {
       const chest = await crib.open(undefined, { id: `caller-${index}`, roles: [`role-${index}`] });
@@ -118,7 +118,7 @@ describe('labels are bounded', () => {
     expect((await crib.metrics()).length).toBeLessThan(3000);
   });
 
-  it('beyond a thousand tools the rest count together, and nothing is lost', async () => {
+  it('tools after the first thousand share one label, and no call is lost', async () => {
     const many = Array.from({ length: 1500 }, (_, index) => ({ name: `t${index}`, description: '', run: () => index }));
     const crib = await createCrib({ tools: many });
     const chest = await crib.open();
@@ -130,7 +130,7 @@ describe('labels are bounded', () => {
     expect(text).toMatch(/toolcrib_calls_in_flight\{source=""\} 0/);
   });
 
-  it('a tool named like what stands for many is told apart', async () => {
+  it('a tool named like a shared label is counted separately', async () => {
     const names = ['unknown', 'other'];
     const crib = await createCrib({ tools: names.map((name) => ({ name, description: '', run: () => 1 })) });
     const chest = await crib.open();
@@ -145,7 +145,7 @@ describe('labels are bounded', () => {
   });
 });
 
-describe('a mistake in the options of what records is an error', () => {
+describe('invalid options of a recording extension are an error', () => {
   it.each<[string, () => unknown]>([
     ['logging: an unknown option', () => logging(wrong({ levle: 'info' }))],
     ['logging: an unknown level', () => logging({ level: wrong('verbose') })],
@@ -160,7 +160,7 @@ describe('a mistake in the options of what records is an error', () => {
     expect(make).toThrow(ToolcribError);
   });
 
-  it('an extension that is not part of a crib works alone', () => {
+  it('an extension works without a crib', () => {
     const lines: LogLine[] = [];
     expect(logging({ sink: (line) => lines.push(line) })).toMatchObject({ name: 'logging', priority: 1000 });
     expect(metrics()).toMatchObject({ name: 'metrics' });

@@ -17,7 +17,7 @@ class Point {
   }
 }
 
-describe('a tool that returns what JSON cannot carry', () => {
+describe('a tool that returns a value that JSON cannot carry', () => {
   const cycle: Record<string, unknown> = {};
   cycle.self = { again: [cycle] };
 
@@ -48,16 +48,16 @@ describe('a tool that returns what JSON cannot carry', () => {
     expect(await resultOf(Number.NaN)).toEqual({ ok: true, status: 'done', content: [{ type: 'text', text: 'NaN' }] });
   });
 
-  it('a Date: as JSON writes it', async () => {
+  it('a Date: converted as in JSON', async () => {
     expect(await resultOf({ at: new Date(0) })).toMatchObject({ data: { at: '1970-01-01T00:00:00.000Z' } });
   });
 
-  it('a class instance: what is its own and can be seen', async () => {
+  it('a class instance: its own enumerable members', async () => {
     expect(await resultOf(new Point())).toMatchObject({ ok: true, data: { x: 1 } });
     expect(JSON.stringify(await resultOf(new Point()))).not.toContain('secret');
   });
 
-  it('an object with a member that is undefined: without it', async () => {
+  it('an object with an undefined member: without the member', async () => {
     expect(await resultOf({ a: 1, b: undefined })).toEqual({
       ok: true,
       status: 'done',
@@ -66,13 +66,13 @@ describe('a tool that returns what JSON cannot carry', () => {
     });
   });
 
-  it('a huge text: as it is where no limit says otherwise', async () => {
+  it('a huge text: unchanged without a limit', async () => {
     const huge = 'x'.repeat(20_000_000);
     const result = await resultOf(huge);
     expect(textOf(result).length).toBe(huge.length);
   });
 
-  it('a promise of any make', async () => {
+  it('a promise of any implementation', async () => {
     // biome-ignore lint/suspicious/noThenProperty: a promise of another make
     const thenable = { then: (resolve: (value: unknown) => void) => resolve(5) };
     expect(await resultOf(thenable)).toMatchObject({ ok: true, data: 5 });
@@ -100,7 +100,7 @@ describe('a tool that returns something like a result', () => {
     expect(() => textOf(result)).not.toThrow();
   });
 
-  it('with a part that is none is not a failure of an extension', async () => {
+  it('with an invalid part is not a failure of an extension', async () => {
     const crib = await createCrib({
       tools: [
         {
@@ -116,7 +116,7 @@ describe('a tool that returns something like a result', () => {
   });
 });
 
-describe('whatever a tool returns', () => {
+describe('for any value that a tool returns', () => {
   const anything = fc.anything({
     withBigInt: true,
     withDate: true,

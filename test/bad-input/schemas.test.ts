@@ -33,11 +33,11 @@ describe('a schema that does not compile', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it.each(BROKEN)('output: %s: no answer passes unchecked', async (_, output) => {
+  it.each(BROKEN)('output: %s: no unchecked result is returned', async (_, output) => {
     expect(['ToolcribError', 'invalid_output', 'unavailable']).toContain(await codeOf(tool({ output })));
   });
 
-  it('does not keep the other tools from running', async () => {
+  it('does not keep other tools from running', async () => {
     const crib = await createCrib({
       sources: [remote([tool({ input: BROKEN[0]?.[1] }), { ...tool({}), name: 'other' } as ToolInput])],
     }); // the same under another name
@@ -50,7 +50,7 @@ describe('a schema that does not compile', () => {
 });
 
 describe('a schema that refers to itself without end', () => {
-  it('is answered', async () => {
+  it('gets an answer', async () => {
     const input = { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } };
     expect(['ToolcribError', 'unavailable', 'invalid_input']).toContain(await codeOf(tool({ input })));
   });

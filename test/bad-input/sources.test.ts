@@ -28,7 +28,7 @@ async function startWith(bad: Source): Promise<Crib> {
 const names = (crib: Crib) => crib.catalog.specs.map((spec) => spec.name);
 const report = (crib: Crib) => crib.sources().find((one) => one.name === 'bad');
 
-describe('a source that fails costs only itself', () => {
+describe('a source that fails affects no other source', () => {
   it.each<[string, Source['start']]>([
     ['rejects', () => Promise.reject(new Error('no such host'))],
     ['rejects with nothing', () => Promise.reject()],
@@ -76,7 +76,7 @@ describe('a source that fails costs only itself', () => {
     expect(['failed', 'down']).toContain(report(crib)?.state);
   });
 
-  it('its reason is told', async () => {
+  it('its reason is reported', async () => {
     const crib = await startWith(source(() => Promise.reject(new Error('no such host'))));
     expect(report(crib)?.reason).toContain('no such host');
   });
@@ -129,14 +129,14 @@ describe('a source that fails costs only itself', () => {
     expect(crib.warnings()).toContainEqual(expect.stringMatching(/^bad: /));
   });
 
-  it('one that lists a hostile pattern: the tool is there, the pattern is not, and check says so', async () => {
+  it('that lists a hostile pattern: the tool is listed without the pattern, and check reports it', async () => {
     const input = { type: 'object', properties: { a: { type: 'string', pattern: '(x+x+)+\\1y' } } };
     const crib = await startWith(listing([{ name: 'slow', description: '', input, run: () => 'ran' }]));
     expect(crib.warnings()).toContainEqual(expect.stringMatching(/"slow" of bad: pattern/));
     expect(await (await crib.open()).call('slow', { a: 'x'.repeat(1000) })).toMatchObject({ ok: true });
   });
 
-  it('one whose tools change while others still start', async () => {
+  it('whose tools change while other sources still start', async () => {
     const others = Promise.withResolvers<LiveSource>();
     const thrown: unknown[] = [];
     const eager = source(async () => ({
@@ -156,7 +156,7 @@ describe('a source that fails costs only itself', () => {
     expect(report(crib)?.state).toBe('ready');
   });
 
-  it('one that cannot be refreshed keeps its list when the crib is reloaded', async () => {
+  it('that cannot be refreshed keeps its list when the crib is reloaded', async () => {
     const refresh = () => Promise.reject(new Error('gone'));
     const crib = await startWith(listing([{ name: 'kept', description: '', run: () => 1 }], { refresh }));
     expect(await crib.reload()).toEqual({ added: [], removed: [], changed: [] });
@@ -166,7 +166,7 @@ describe('a source that fails costs only itself', () => {
 });
 
 describe('a source that could not be started', () => {
-  it('still says why after the crib was reloaded', async () => {
+  it('still reports the reason after a reload', async () => {
     const crib = await startWith(source(() => Promise.reject(new Error('no such host'))));
     await crib.reload();
     expect(report(crib)).toMatchObject({ state: 'failed', reason: expect.stringContaining('no such host') });
@@ -181,7 +181,7 @@ describe('a source that hangs at start', () => {
     vi.useRealTimers();
   });
 
-  it('holds up the others for eleven seconds, and is shown as failed after a minute', async () => {
+  it('delays the others by at most eleven seconds, and is failed after a minute', async () => {
     const made = createCrib({ sources: [source(() => new Promise(() => {})), fine] });
     await vi.advanceTimersByTimeAsync(11_000);
     const crib = await made;
@@ -191,7 +191,7 @@ describe('a source that hangs at start', () => {
     expect(report(crib)).toMatchObject({ state: 'failed', reason: expect.stringContaining('60000 ms') });
   });
 
-  it('and comes late after all is there from then on', async () => {
+  it('and starts late is available from then on', async () => {
     const late = Promise.withResolvers<LiveSource>();
     const made = createCrib({ sources: [source(() => late.promise), fine] });
     await vi.advanceTimersByTimeAsync(11_000);
@@ -202,7 +202,7 @@ describe('a source that hangs at start', () => {
     expect(report(crib)?.state).toBe('ready');
   });
 
-  it('and comes after the crib was closed is closed', async () => {
+  it('and starts after the crib was closed is closed', async () => {
     const late = Promise.withResolvers<LiveSource>();
     const close = vi.fn(async () => {});
     const made = createCrib({ sources: [source(() => late.promise)] });
@@ -213,7 +213,7 @@ describe('a source that hangs at start', () => {
     expect(close).toHaveBeenCalledOnce();
   });
 
-  it('and comes after the crib was closed and cannot be closed harms nobody', async () => {
+  it('and starts after the crib was closed and fails to close has no further effect', async () => {
     const late = Promise.withResolvers<LiveSource>();
     const made = createCrib({ sources: [source(() => late.promise)] });
     await vi.advanceTimersByTimeAsync(11_000);
@@ -224,7 +224,7 @@ describe('a source that hangs at start', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it('is told when the crib closes', async () => {
+  it('receives an abort signal when the crib closes', async () => {
     const signals: AbortSignal[] = [];
     const hanging = source((context) => {
       signals.push(context.signal);

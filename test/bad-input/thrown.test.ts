@@ -68,14 +68,14 @@ describe('a tool that throws', () => {
     expect(JSON.stringify(result).length).toBeLessThan(10_000);
   });
 
-  it('an error with fields of its own: they stay out of what the caller is sent', async () => {
+  it('an error with fields of its own: the caller does not get them', async () => {
     const result = await failureOf(() => {
       throw Object.assign(new Error('no'), { password: 'hunter2', stack: '/home/me/secret.ts' });
     });
     expect(JSON.stringify(result)).not.toMatch(/hunter2|secret\.ts/);
   });
 
-  it('a result: still a failure', async () => {
+  it('a thrown result: still a failure', async () => {
     const result = await failureOf(() => {
       throw { ok: true, status: 'done', content: [] };
     });
@@ -83,7 +83,7 @@ describe('a tool that throws', () => {
   });
 });
 
-describe('a listener to progress that fails', () => {
+describe('a progress listener that fails', () => {
   const reporting = async (onProgress: (progress: unknown) => void) => {
     const run = (_: unknown, call: ToolCall) => {
       call.report('half way');
@@ -100,7 +100,7 @@ describe('a listener to progress that fails', () => {
     expect(result).toMatchObject({ ok: true });
   });
 
-  it('later leaves no rejection that nobody handles', async () => {
+  it('later causes no unhandled rejection', async () => {
     const onProgress = vi.fn(async () => {
       throw new Error('too late');
     });

@@ -22,7 +22,7 @@ describe('a tool that never settles', () => {
     expect(await result).toMatchObject({ error: { code: 'timeout' } });
   });
 
-  it('is ended by the one minute of every tool that says nothing', async () => {
+  it('is ended after one minute if no timeout is set', async () => {
     const crib = await createCrib({ tools: [{ name: 'tool', description: '', run: () => new Promise(() => {}) }] });
     const result = (await crib.open()).call('tool');
     await vi.advanceTimersByTimeAsync(60_000);
@@ -30,7 +30,7 @@ describe('a tool that never settles', () => {
   });
 });
 
-describe('a tool that fails late leaves no rejection that nobody handles', () => {
+describe('a tool that fails late causes no unhandled rejection', () => {
   it('by throwing after the abort', async () => {
     const chest = await open(
       (_, call) =>
@@ -56,7 +56,7 @@ describe('a tool that fails late leaves no rejection that nobody handles', () =>
     expect(unhandled).toEqual([]);
   });
 
-  it('by rejecting after the caller has gone', async () => {
+  it('by rejecting after the caller has disconnected', async () => {
     const late = Promise.withResolvers<never>();
     const chest = await open(() => late.promise);
     const asker = new AbortController();
@@ -86,7 +86,7 @@ describe('an async generator', () => {
     expect(await closed.promise).toBe('closed');
   });
 
-  it('that yields without end is ended when the caller has gone, and its finally runs', async () => {
+  it('that yields without end is ended when the caller has disconnected, and its finally runs', async () => {
     const closed = Promise.withResolvers<string>();
     const chest = await open(async function* () {
       try {
@@ -137,7 +137,7 @@ describe('an async generator', () => {
     expect(await chest.call('tool')).toMatchObject({ error: { code: 'tool_error', message: 'lost the thread' } });
   });
 
-  it('whose finally throws after the abort harms nobody', async () => {
+  it('whose finally throws after the abort has no further effect', async () => {
     const chest = await open(async function* () {
       try {
         for (;;) yield 'more';
@@ -155,7 +155,7 @@ describe('an async generator', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it('that yields what JSON cannot carry is a failure that says so', async () => {
+  it('that yields a value that JSON cannot carry fails with that reason', async () => {
     const chest = await open(async function* () {
       yield 5n;
     });

@@ -25,7 +25,7 @@ const BAD: readonly (readonly [string, object])[] = [
   ].map((policy) => [`policy ${JSON.stringify(policy)}`, { policy }] as const),
 ];
 
-describe('a spec with a value of which there is no text costs itself alone', () => {
+describe('a spec with a value that cannot be converted to text affects no other spec', () => {
   it.each(BAD)('in a file: %s', async (_, bad) => {
     const specs = [{ ...good, name: 'bad', ...bad }, good];
     const crib = await cribOf(

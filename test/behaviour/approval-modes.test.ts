@@ -31,7 +31,7 @@ async function reasonAsked({ effects, policy, profile = {}, extensions = [] }: Q
   return approve.mock.calls[0]?.[0].reason;
 }
 
-describe('when a person must say yes', () => {
+describe('when a call requires approval', () => {
   const unknown: Effects = {};
   const readOnly: Effects = { readOnly: true };
   const harmless: Effects = { destructive: false };
@@ -53,12 +53,12 @@ describe('when a person must say yes', () => {
     expect(await reasonAsked({ effects, policy: { approval: mode } })).toBe(reason);
   });
 
-  it('dangerous is the mode where nobody speaks', async () => {
+  it('the default mode is "dangerous"', async () => {
     expect(await reasonAsked({ effects: destructive })).toBe('it is destructive');
     expect(await reasonAsked({ effects: unknown })).toBeUndefined();
   });
 
-  it('the mode of the extension holds where neither tool nor profile speaks', async () => {
+  it('the mode of the extension applies if neither the tool nor the profile sets one', async () => {
     const extensions = [approval({ mode: 'cautious' })];
     expect(await reasonAsked({ extensions })).toBe('it is not known to be read-only');
     expect(await reasonAsked({ extensions, policy: { approval: 'never' } })).toBeUndefined();
@@ -85,11 +85,11 @@ describe('when a person must say yes', () => {
     );
   });
 
-  it('profile approve does not ask about tools it does not name', async () => {
+  it('the approve list of a profile does not affect other tools', async () => {
     expect(await reasonAsked({ profile: { approve: ['other', 'x_*'] } })).toBeUndefined();
   });
 
-  it('a remote server cannot talk a person out of being asked', async () => {
+  it('a remote server cannot turn approval off', async () => {
     const approve = vi.fn<Approve>(() => true);
     const claim = {
       name: 'rm',
@@ -116,7 +116,7 @@ describe('when a person must say yes', () => {
     expect(approve).toHaveBeenCalledOnce();
   });
 
-  it('where an extension takes the place of approval, that one decides', async () => {
+  it('an extension that replaces approval decides', async () => {
     const crib = await createCrib({
       tools: [{ name: 'tool', description: '', effects: destructive, run: () => 1 }],
       extensions: [{ name: 'approval', priority: 'highest', wrap: (call, next) => next(call) }],
@@ -125,7 +125,7 @@ describe('when a person must say yes', () => {
   });
 });
 
-describe('who may say yes', () => {
+describe('which callers may approve', () => {
   const ask = async (policy: PolicyInput, options: CallOptions, approve?: Approve) => {
     const run = vi.fn(() => 'ran');
     const crib = await createCrib({
@@ -141,22 +141,22 @@ describe('who may say yes', () => {
   const yes: CallOptions = { answers: { approval: true } };
   const no: CallOptions = { answers: { approval: false } };
 
-  it("the asking client's own yes does not count", async () => {
+  it("the calling client's own yes does not count", async () => {
     expect(await ask({}, yes)).toMatchObject({ result: { error: { code: 'denied' } }, ran: false });
   });
 
   it.each([[['operator'] as const], [['role:boss'] as const]])(
-    "the asking client's own yes does not count where policy says %s",
+    "the calling client's own yes does not count if the policy says %s",
     async (approvers) => {
       expect(await ask({ approvers }, yes)).toMatchObject({ result: { error: { code: 'denied' } }, ran: false });
     },
   );
 
-  it("the asking client's own yes counts only where policy says approvers: caller", async () => {
+  it("the calling client's own yes counts only if the policy says approvers: caller", async () => {
     expect(await ask({ approvers: 'caller' }, yes)).toMatchObject({ result: { ok: true }, ran: true });
   });
 
-  it("the asking client's own no counts where policy says approvers: caller", async () => {
+  it("the calling client's own no counts if the policy says approvers: caller", async () => {
     const approve = vi.fn<Approve>(() => true);
     expect(await ask({ approvers: 'caller' }, no, approve)).toMatchObject({
       result: { error: { code: 'denied' } },
@@ -165,11 +165,11 @@ describe('who may say yes', () => {
     expect(approve).not.toHaveBeenCalled();
   });
 
-  it('a client that may answer and does not is no yes', async () => {
+  it('a client that may answer but does not has not approved', async () => {
     expect(await ask({ approvers: 'caller' }, {})).toMatchObject({ result: { error: { code: 'denied' } }, ran: false });
   });
 
-  it("only a true 'true' is a yes of the asking client", async () => {
+  it('only the boolean true approves on behalf of the calling client', async () => {
     const odd = { answers: { approval: 'true' } } as never; // what a client sends is anything
     expect(await ask({ approvers: 'caller' }, odd)).toMatchObject({
       result: { error: { code: 'denied' } },
@@ -177,11 +177,11 @@ describe('who may say yes', () => {
     });
   });
 
-  it("the library's approve callback belongs to the host and counts, whoever else may approve", async () => {
+  it("the library's approve callback belongs to the host and counts, whatever the list of approvers", async () => {
     expect(await ask({ approvers: 'operator' }, {}, () => true)).toMatchObject({ result: { ok: true }, ran: true });
   });
 
-  it('a profile takes the right to answer from the caller, and no layer gives it back', async () => {
+  it('a profile can take the right to answer from the caller, and no layer can restore it', async () => {
     const tool: ToolInput = {
       name: 'tool',
       description: '',
@@ -192,7 +192,7 @@ describe('who may say yes', () => {
     expect(await (await crib.open('strict')).call('tool', {}, yes)).toMatchObject({ error: { code: 'denied' } });
   });
 
-  it('an agent never approves itself: the answer to a call does not reach the calls inside it', async () => {
+  it('an agent never approves its own calls: the answer to a call does not apply to nested calls', async () => {
     const policy = { approval: 'always', approvers: 'caller' } as const;
     const crib = await createCrib({
       tools: [

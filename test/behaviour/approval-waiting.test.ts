@@ -37,7 +37,7 @@ describe('approval: waiting', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it('is over when its own time is, and not before', async () => {
+  it('ends when its time is up, and not before', async () => {
     const answers: unknown[] = [];
     const chest = await openFor({ approve: never }, { extensions: [approval({ timeoutMs: 50 })] });
     chest.call('pay', { amount: 3 }).then((result) => answers.push(result));
@@ -68,7 +68,7 @@ describe('approval: waiting', () => {
     await expect(createCrib({ tools })).rejects.toThrow('approvalTimeoutMs');
   });
 
-  it('a time to answer that no date can hold ends after a year', async () => {
+  it('a time to answer beyond the last possible date ends after a year', async () => {
     const requests: ApprovalRequest[] = [];
     const tools = [{ ...pay, policy: { approval: 'always', approvalTimeoutMs: Number.MAX_SAFE_INTEGER } } as ToolInput]; // the same tool
     const chest = await openFor({ approve: (request) => requests.push(request) > 0 }, { tools });
@@ -76,14 +76,14 @@ describe('approval: waiting', () => {
     expect((requests[0]?.expiresAt ?? 0) - Date.now()).toBeLessThanOrEqual(365 * 24 * 60 * 60 * 1000);
   });
 
-  it('a person learns the conversation, the turn and the door of a call', async () => {
+  it('the approver sees the conversation, the turn and the door of a call', async () => {
     const approve = vi.fn<Approve>(() => true);
     const chest = await openFor({ approve });
     await chest.call('pay', {}, { conversation: 'c1', turn: 't7', door: 'chat' });
     expect(approve.mock.calls[0]?.[0]).toMatchObject({ conversation: 'c1', turn: 't7', door: 'chat' });
   });
 
-  it('tells the person when the request expires', async () => {
+  it('the approver sees when the request expires', async () => {
     const requests: ApprovalRequest[] = [];
     const chest = await openFor({ approve: (request) => requests.push(request) > 0 });
     const now = performance.timeOrigin + performance.now();
@@ -91,7 +91,7 @@ describe('approval: waiting', () => {
     expect(requests[0]?.expiresAt).toBe(Math.round(now + 300_000));
   });
 
-  it('yes after the time is up: not run', async () => {
+  it('a yes after the time is up does not run the call', async () => {
     const answer = Promise.withResolvers<boolean>();
     const chest = await openFor({ approve: () => answer.promise }, { extensions: [approval({ timeoutMs: 50 })] });
     const result = chest.call('pay', { amount: 3 });
@@ -102,7 +102,7 @@ describe('approval: waiting', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it('a call whose asker is gone is refused, and the person is told', async () => {
+  it('a call whose caller has disconnected is refused, and the approver is told', async () => {
     const requests: ApprovalRequest[] = [];
     const approve: Approve = (request) => {
       requests.push(request);
@@ -116,7 +116,7 @@ describe('approval: waiting', () => {
     expect(requests[0]?.signal.aborted).toBe(true);
   });
 
-  it('a call whose asker is gone leaves no timer behind', async () => {
+  it('a call whose caller has disconnected leaves no timer behind', async () => {
     const chest = await openFor({ approve: never });
     const asker = new AbortController();
     const result = chest.call('pay', { amount: 3 }, { signal: asker.signal });
@@ -127,7 +127,7 @@ describe('approval: waiting', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('yes after the asker has gone: not run', async () => {
+  it('a yes after the caller has disconnected does not run the call', async () => {
     const answer = Promise.withResolvers<boolean>();
     const chest = await openFor({ approve: () => answer.promise });
     const asker = new AbortController();

@@ -74,20 +74,20 @@ describe('approval: exactly one request', () => {
     },
   );
 
-  it('about valid arguments: nobody is asked about invalid ones', async () => {
+  it('about valid arguments: invalid ones are refused without a request', async () => {
     const approve = vi.fn<Approve>(() => true);
     const chest = await openFor({ approve });
     expect(await chest.call('pay', { amount: 'much' })).toMatchObject({ error: { code: 'invalid_input' } });
     expect(approve).not.toHaveBeenCalled();
   });
 
-  it('that does not show the approver itself to the approver', async () => {
+  it('that does not reveal the approver to the approver', async () => {
     const approve = vi.fn<Approve>(() => true);
     await (await openFor({ id: 'a', permissions: ['p'], approve })).call('pay', { amount: 3 });
     expect(approve.mock.calls[0]?.[0].caller).toEqual({ id: 'a' });
   });
 
-  it('whose arguments cannot be changed by whoever is asked', async () => {
+  it('whose arguments the approver cannot change', async () => {
     const approve: Approve = (request) => {
       Object.assign(request.arguments, { amount: 1000 });
       return true;
@@ -156,7 +156,7 @@ describe('approval: an answer', () => {
     });
   });
 
-  it('from nobody, as there is nobody to ask: denied, saying so and why', async () => {
+  it('without an approver: denied, with that reason', async () => {
     const result = await (await openFor({})).call('pay', { amount: 3 });
     expect(result).toMatchObject({
       error: {
@@ -186,8 +186,8 @@ describe('approval: an answer', () => {
   });
 });
 
-describe('a person approves what was asked', () => {
-  it('a definition that changes while the person thinks is not what runs', async () => {
+describe('an approver approves exactly what was shown', () => {
+  it('a definition that changes while the approver decides does not run', async () => {
     const answer = Promise.withResolvers<boolean>();
     const crib = await createCrib({ tools: [pay] });
     const chest = await crib.open(undefined, { approve: () => answer.promise });
@@ -230,7 +230,7 @@ describe('approval holds inside calls', () => {
     },
   };
 
-  it('nested calls ask, too, once each', async () => {
+  it('nested calls require approval as well, once each', async () => {
     const approve = vi.fn<Approve>(() => true);
     await (await openFor({ approve }, { tools: [pay, outer] })).call('outer');
     expect(approve.mock.calls.map(([request]) => request.arguments)).toEqual([{ amount: 1 }, { amount: 2 }]);
@@ -242,7 +242,7 @@ describe('approval holds inside calls', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it('a yes to the outer call is not a yes to the inner one', async () => {
+  it('an approval of the outer call does not apply to the inner one', async () => {
     const approve: Approve = (request) => request.tool === 'outer';
     const asking: ToolInput = { ...outer, policy: { approval: 'always' } } as ToolInput;
     const chest = await openFor({ approve }, { tools: [pay, asking] });

@@ -128,7 +128,7 @@ describe('a call with context is never parked', () => {
   const stored: CribOptions = { store: { url: 'memory:' } };
   const asks = (run: (input: unknown, call: ToolCall) => unknown) => toolFor(run, { policy: { approval: 'always' } });
 
-  it('where nobody can be asked at once it is denied, and says what to do', async () => {
+  it('if no approver is available, it is denied with what to do', async () => {
     const run = vi.fn();
     const { crib, chest } = await openWith(asks(run), stored);
     const result = await chest.call('look', {}, { park: true, context: { db } });
@@ -143,7 +143,7 @@ describe('a call with context is never parked', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it('it takes up no parked call: what was parked runs with what was said then', async () => {
+  it('it does not use a parked call: a parked call runs with its own arguments', async () => {
     const run = vi.fn(() => 'ran');
     const { crib, chest } = await openWith(asks(run), stored);
     const parked = await chest.call('look', {}, { park: true });
@@ -158,7 +158,7 @@ describe('a call with context is never parked', () => {
     expect(await chest.call('look', {}, { approvalId: id })).toMatchObject({ ok: true });
   });
 
-  it('a no to the parked call holds for it', async () => {
+  it('a denial of the parked call applies to it', async () => {
     const { crib, chest } = await openWith(
       toolFor(() => 'ran', { policy: { approval: 'always', approvers: 'caller' } } as Partial<ToolInput>),
       stored,
@@ -170,7 +170,7 @@ describe('a call with context is never parked', () => {
     expect(result).toMatchObject({ error: { code: 'denied', message: 'The approver denied "look".' } });
   });
 
-  it('asked at once, it runs with its context', async () => {
+  it('if it is approved at once, it runs with its context', async () => {
     const approve = vi.fn<Approve>(() => true);
     const { chest } = await openWith(
       asks((_, call) => call.context.db === db),

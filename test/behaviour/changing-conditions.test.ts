@@ -6,10 +6,10 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-describe('conditions are judged again when what they look at changes', () => {
+describe('conditions are evaluated again when their inputs change', () => {
   const VARIABLE = 'TOOLCRIB_TEST_CONDITION';
 
-  it('A tool comes when its environment variable is set, and goes with it.', async () => {
+  it('A tool appears when its environment variable is set, and disappears with it.', async () => {
     const chest = await (await createCrib({ tools: [toolOf('t', { when: { env: VARIABLE } }), toolOf('u')] })).open();
     expect(namesOf(chest.list())).toEqual(['u']);
     vi.stubEnv(VARIABLE, '1');
@@ -20,7 +20,7 @@ describe('conditions are judged again when what they look at changes', () => {
     expect(namesOf(chest.list())).toEqual(['u']);
   });
 
-  it('A bundle comes and goes with what its predicate says.', async () => {
+  it('A bundle appears and disappears with the result of its predicate.', async () => {
     let isOpen = false;
     const crib = await createCrib({ bundles: [bundleOf('shop', { when: { predicate: () => isOpen } })] });
     const chest = await crib.open();
@@ -33,14 +33,14 @@ describe('conditions are judged again when what they look at changes', () => {
     expect(crib.explain({}, undefined, 'shop_tool').reasons.join()).toContain('its predicate returned false');
   });
 
-  it('The reason is the one of now.', async () => {
+  it('The reason is the current one.', async () => {
     const crib = await createCrib({ tools: [toolOf('t', { when: { env: VARIABLE, service: 'printer' } })] });
     expect(crib.explain({}, undefined, 't').reasons.join()).toContain(`${VARIABLE} is not set`);
     vi.stubEnv(VARIABLE, '1');
     expect(crib.explain({}, undefined, 't').reasons.join()).toContain('the service "printer" is missing');
   });
 
-  it('onChange tells what came when somebody looks.', async () => {
+  it('onChange reports new tools when a caller lists them.', async () => {
     const crib = await createCrib({ tools: [toolOf('t', { when: { env: VARIABLE } })] });
     const told = vi.fn();
     crib.onChange(told);
@@ -49,7 +49,7 @@ describe('conditions are judged again when what they look at changes', () => {
     expect(told).toHaveBeenCalledExactlyOnceWith({ added: ['t'], removed: [], changed: [] });
   });
 
-  it('As long as nothing changes the listing is the same object.', async () => {
+  it('While nothing changes, the listing is the same object.', async () => {
     const predicate = vi.fn(() => true);
     const tools = [toolOf('t', { when: { predicate } }), toolOf('u', { when: { env: 'PATH', predicate } })];
     const chest = await (await createCrib({ tools })).open();
@@ -59,7 +59,7 @@ describe('conditions are judged again when what they look at changes', () => {
     expect(predicate).toHaveBeenCalled();
   });
 
-  it('A predicate that looks at the crib itself, or throws, hangs nothing.', async () => {
+  it('A predicate that reads the crib itself, or throws, blocks nothing.', async () => {
     let look = (): unknown => undefined;
     const predicate = () => {
       look();

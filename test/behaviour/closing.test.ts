@@ -111,7 +111,7 @@ describe('disposing', () => {
   );
 });
 
-describe('who closes', () => {
+describe('which part closes what', () => {
   it('Only the crib closes sources, extensions and executors, each once.', async () => {
     const remote = changingSource('remote', [toolOf('t')]);
     const [closeExtension, closeExecutor] = [vi.fn(async () => {}), vi.fn(async () => {})];
@@ -163,7 +163,7 @@ describe('who closes', () => {
     await closing;
   });
 
-  it('A call that never ends does not keep the crib open for ever.', async () => {
+  it('A call that never ends does not keep the crib open forever.', async () => {
     vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'Date'] });
     const dispose = vi.fn();
     const tool = toolOf('stuck', { run: () => new Promise(() => {}) });
@@ -196,7 +196,7 @@ describe('who closes', () => {
     expect(run).toHaveBeenCalledOnce();
   });
 
-  it('A call inside a call says of itself how far it was.', async () => {
+  it('A nested call reports its own progress.', async () => {
     const inner = vi.fn();
     const crib = await createCrib({
       tools: [
@@ -212,7 +212,7 @@ describe('who closes', () => {
     expect(inner.mock.calls[0]?.[0]).toMatchObject({ error: { code: 'cancelled' } });
   });
 
-  it('What is called after all calls were ended runs.', async () => {
+  it('A call that is made after all calls were ended runs.', async () => {
     const crib = await createCrib({ tools: [toolOf('t')] });
     const chest = await crib.open();
     crib.endCalls();

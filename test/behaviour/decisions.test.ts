@@ -31,7 +31,7 @@ describe('duplicate tool name', () => {
     });
   });
 
-  it('The very same tool from two places is no duplicate.', async () => {
+  it('The very same tool from two places is not a duplicate.', async () => {
     const shared = toolOf('shared');
     const bundles = [
       { name: 'a', tools: [shared] },

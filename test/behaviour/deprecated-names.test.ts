@@ -86,7 +86,7 @@ describe('deprecated names warn', () => {
     ]);
   });
 
-  it('The names of today warn of nothing.', async () => {
+  it('The current names cause no warning.', async () => {
     const before = warnings.length;
     const chest = await openAb(['a']);
     await chest.activate('b');
@@ -123,7 +123,7 @@ const FORMER_NAMES = [
 ];
 
 describe('names of a crib from before crib.server', () => {
-  it('are the same members, and warn of nothing', async () => {
+  it('are the same members, and cause no warning', async () => {
     const crib = await createCrib();
     onTestFinished(() => crib.close());
     const before = warnings.length;

@@ -99,7 +99,7 @@ describe('expansion', () => {
     [{ bundleFiltr: () => true }, 'expand has no "bundleFiltr". Did you mean "bundleFilter"?'],
     [{ bundleFilter: 'web' }, '"bundleFilter" of expand must be a function, got "web".'],
     [() => true, 'expand must be an object, got a function.'],
-  ])('Options that mean nothing are refused: %o', async (options, message) => {
+  ])('Meaningless options are refused: %o', async (options, message) => {
     const { expand } = await bundlesOf([FILES, WEB]);
     expect(() => expand(['read'], options as never)).toThrow(message); // plain JavaScript gives anything
   });

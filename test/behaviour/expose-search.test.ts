@@ -31,13 +31,13 @@ async function open(options: CribOptions = {}, caller: object = {}) {
 
 const names = (specs: readonly { readonly name: string }[]) => specs.map(({ name }) => name).sort();
 
-it('a profile that exposes search is shown its essential bundles and what finds and calls the others', async () => {
+it('a profile that exposes search shows its essential bundles and the tools that search and call the others', async () => {
   const chest = await open();
   expect(names(chest.list())).toEqual(['call_tool', 'list_bundles', 'read_file', 'search_tools']);
   expect(names(chest.listActive())).toContain('click');
 });
 
-it('activating a bundle does not change what such a profile is shown', async () => {
+it('activating a bundle does not change what such a profile shows', async () => {
   const chest = await open();
   await chest.activate('browser');
   expect(names(chest.list())).not.toContain('click');
@@ -45,7 +45,7 @@ it('activating a bundle does not change what such a profile is shown', async () 
   expect(names(chest.list())).toContain('click');
 });
 
-it('who is shown everything has no use for search_tools, call_tool and list_bundles: they are unknown', async () => {
+it('a profile that shows all tools does not have search_tools, call_tool and list_bundles', async () => {
   const crib = await createCrib({ tools: [single], profiles: { agent: { expose: 'search' }, human: {} } });
   const chest = await crib.open('human', { id: 'bob' });
   expect(names(chest.list())).toEqual(['weather']);
@@ -53,7 +53,7 @@ it('who is shown everything has no use for search_tools, call_tool and list_bund
     expect(await chest.call(name, { query: 'x', name: 'weather' })).toMatchObject({ error: { code: 'unknown_tool' } });
 });
 
-it('the description of search_tools says what the caller may use, and nothing else', async () => {
+it('the description of search_tools names what the caller may use, and nothing else', async () => {
   const text = (chest: Awaited<ReturnType<typeof open>>) =>
     chest.list().find(({ name }) => name === 'search_tools')?.description ?? '';
   const shown = text(await open());
@@ -88,7 +88,7 @@ it('As a tool it returns name, description and schema, never how a tool runs.', 
   expect(JSON.stringify(result)).not.toContain('"run"');
 });
 
-it('search_tools brings what belongs with a hit when asked, and only what the caller may use', async () => {
+it('search_tools adds tools that belong with a hit on request, and only those that the caller may use', async () => {
   const chest = await open();
   const found = async (input: object) => {
     const result = await chest.call('search_tools', input);
@@ -98,7 +98,7 @@ it('search_tools brings what belongs with a hit when asked, and only what the ca
   expect(await found({ query: 'dismiss an employee' })).not.toContain('fire');
 });
 
-it('what finds and calls tools is not found itself', async () => {
+it('search_tools and call_tool are not search results', async () => {
   const chest = await open({
     bundles: [files, defineBundle({ name: 'b', tools: [tool('finder', 'Finds tools by what they do')] })],
   });
@@ -106,7 +106,7 @@ it('what finds and calls tools is not found itself', async () => {
   expect(names(hits)).toEqual(['finder']);
 });
 
-it('a call of call_tool is a call of the tool that it names, with all that came along', async () => {
+it('a call of call_tool is a call of the tool that it names, with all options', async () => {
   const seen: unknown[] = [];
   const chest = await open({
     extensions: [
@@ -126,7 +126,7 @@ it('a call of call_tool is a call of the tool that it names, with all that came 
   ]);
 });
 
-it('call_tool reaches nothing that its caller may not use', async () => {
+it('call_tool reaches only tools that its caller may use', async () => {
   const chest = await open();
   expect(await chest.call('call_tool', { name: 'fire' })).toMatchObject({ error: { code: 'unknown_tool' } });
 });
@@ -148,14 +148,14 @@ it.each([
   });
 });
 
-it('arguments that the named tool does not take are refused in its own words', async () => {
+it('arguments that the named tool does not accept are refused with its own message', async () => {
   const chest = await open();
   expect(await chest.call('call_tool', { name: 'click', arguments: { where: 1 } })).toMatchObject({
     error: { code: 'invalid_input', issues: [{ path: expect.stringContaining('where') }] },
   });
 });
 
-it('approval through call_tool is asked once, for the tool and arguments that run', async () => {
+it('approval through call_tool is requested once, for the tool and arguments that run', async () => {
   const approve = vi.fn<Approve>(() => true);
   const chest = await open({ profiles: { agent: { expose: 'search', approve: ['click'] } } }, { approve });
   await chest.call('call_tool', { name: 'click', arguments: { what: 'ok' } });
@@ -163,7 +163,7 @@ it('approval through call_tool is asked once, for the tool and arguments that ru
   expect(approve.mock.calls[0]?.[0]).toMatchObject({ tool: 'click', arguments: { what: 'ok' } });
 });
 
-it('what must be approved is what is called, not the search for it, unless that is named', async () => {
+it('a policy requires approval for the called tool, not for search_tools, unless it names that', async () => {
   const approve = vi.fn<Approve>(() => true);
   const rules = [{ tools: ['*'], when: { required: ['what'] }, otherwise: 'approve' as const }];
   const all = await open({ profiles: { agent: { expose: 'search', approve: ['*'], rules } } }, { approve });
@@ -208,7 +208,7 @@ it('the tools that find and call others belong to no bundle, whatever it include
   expect(names(await chest.search('click a button', { expand: true }))).toEqual(everything);
 });
 
-it('a tool of the crib itself cannot be added to a bundle by hand', async () => {
+it('a tool of the crib itself cannot be added to a bundle', async () => {
   const crib = await createCrib({ bundles: [browser], profiles: { agent: { expose: 'search' } } });
   expect(() => crib.bundles.addTools('browser', 'call_tool')).toThrow(
     '"call_tool" is a tool of Toolcrib itself and cannot be in a bundle; leave it out.',
@@ -233,7 +233,7 @@ it('the description of search_tools keeps within its budget of tokens in scripts
   expect(description).toContain('- tool_0: 查询');
 });
 
-it('search_tools says so where it leaves out what belongs with a hit', async () => {
+it('search_tools says so if it leaves out tools that belong with a hit', async () => {
   const large = defineBundle({
     name: 'large',
     tools: Array.from({ length: 70 }, (_, index) => tool(`part_${index}`, index === 0 ? 'Saw a board' : 'Other work')),
@@ -244,13 +244,13 @@ it('search_tools says so where it leaves out what belongs with a hit', async () 
   });
 });
 
-it('an argument that call_tool does not know is not repeated at length', async () => {
+it('an unknown argument of call_tool is not repeated in full', async () => {
   const result = await (await open()).call('call_tool', { name: 'click', ['k'.repeat(100_000)]: 1 });
   expect(result).toMatchObject({ error: { code: 'invalid_input' } });
   expect(JSON.stringify(result).length).toBeLessThan(1000);
 });
 
-it('search_tools says how sure it is, and gives the nearest three tools where none clearly fits', async () => {
+it('search_tools reports its confidence, and returns the nearest three tools if none clearly fits', async () => {
   const tools = Array.from({ length: 9 }, (_, index) => tool(`copy_${index}`, `Copy page ${index} of a paper`));
   const chest = await open({ tools });
   const search = async (query: string) => {

@@ -116,7 +116,7 @@ describe('when', () => {
     expect(reasonOf(await chest.activate('a'), 'a')).toContain('unknown bundle');
   });
 
-  it('Where all conditions hold, it is there.', async () => {
+  it('A tool is listed if all its conditions hold.', async () => {
     vi.stubEnv('TOOLCRIB_TEST_SET', 'yes');
     const when: When = {
       env: 'TOOLCRIB_TEST_SET',
@@ -132,13 +132,13 @@ describe('when', () => {
     expect(namesOf((await crib.open()).list())).toEqual(['t', 'a_tool']);
   });
 
-  it('A misspelt condition is an error naming the nearest known one: it would hold everywhere.', async () => {
+  it('A misspelt condition is an error with the nearest known one, because it would always hold.', async () => {
     const when = { evn: 'DISPLAY' } as When; // what untyped code may write
     await expect(createCrib({ bundles: [bundleOf('a', { when })] })).rejects.toThrow('Did you mean "env"?');
     expect(() => toolOf('t', { when })).toThrow('Did you mean "env"?');
   });
 
-  it('A tool that its when leaves out does not give its name to another.', async () => {
+  it('The name of a tool that its when leaves out stays taken.', async () => {
     const remote = changingSource('remote', [toolOf('t')]);
     const tools = [toolOf('t', { when: { predicate: () => false } })];
     const crib = await createCrib({ tools, sources: [remote.source] });

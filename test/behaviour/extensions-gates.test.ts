@@ -28,19 +28,19 @@ const gate = (wrap: NonNullable<Extension['wrap']>, more: Partial<Extension> = {
 const loose = (value: unknown) => value as never; // plain JavaScript returns anything
 
 describe('a gate', () => {
-  it('that does not go on refuses with what it returns, and the tool is not reached', async () => {
+  it('that does not call next refuses with its result, and the tool does not run', async () => {
     expect(await through(gate(() => failed(toolError('denied', 'closed on Sundays'))))).toMatchObject({
       error: { code: 'denied', message: 'closed on Sundays' },
     });
     expect(run).not.toHaveBeenCalled();
   });
 
-  it('may answer in the place of the tool', async () => {
+  it('may answer instead of the tool', async () => {
     expect(await through(gate(() => done('cached')))).toMatchObject({ ok: true, content: [{ text: 'cached' }] });
     expect(run).not.toHaveBeenCalled();
   });
 
-  it('that goes on without naming the call goes on with the call', async () => {
+  it('that calls next without an argument passes the call on', async () => {
     expect(await through(gate((_, next) => next()))).toMatchObject({ ok: true });
   });
 
@@ -82,7 +82,7 @@ describe('a gate', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it('that puts other arguments into the call does not reach the tool with them', async () => {
+  it('that changes the arguments of the call does not pass them to the tool', async () => {
     const seen = vi.fn();
     const meddle = gate((call, next) => {
       const evil = { amount: 1000 };
@@ -94,7 +94,7 @@ describe('a gate', () => {
     expect(seen).not.toHaveBeenCalledWith({ amount: 1000 }, expect.anything());
   });
 
-  it('that passes another call on refuses', async () => {
+  it('that passes another call to next refuses', async () => {
     const calls: ToolCall[] = [];
     const swap = gate((call, next) => {
       calls.push(call);
@@ -106,11 +106,11 @@ describe('a gate', () => {
     expect(await chest.call('tool', { second: true })).toMatchObject({ ok: false, error: { code: 'internal' } });
   });
 
-  it('that answers only { ok: true } has not answered with a result', async () => {
+  it('that returns only { ok: true } has not returned a result', async () => {
     expect(await through(gate(() => loose({ ok: true })))).toMatchObject({ ok: false, status: 'failed' });
   });
 
-  it('that throws is seen as a refusal by the ones outside it', async () => {
+  it('that throws counts as a refusal for the gates outside it', async () => {
     const seen: unknown[] = [];
     const outer = defineExtension({ name: 'outer', priority: 600, onError: (_, error) => void seen.push(error.code) });
     await through(
@@ -122,7 +122,7 @@ describe('a gate', () => {
     expect(seen).toEqual(['internal']);
   });
 
-  it('that cannot say whether it applies takes part', async () => {
+  it('whose applies() throws takes part', async () => {
     const wrap = vi.fn(() => failed(toolError('denied', 'no')));
     const unsure = gate(wrap, {
       applies() {
@@ -155,7 +155,7 @@ describe('a gate', () => {
     },
   );
 
-  it('takes part although applies of two gates answers with numbers of several digits', async () => {
+  it('takes part although applies() of two gates returns numbers of several digits', async () => {
     const counts: Readonly<Record<string, readonly unknown[]>> = { one: [true, false, 10], two: [10, true, false] };
     const gates = ['a', 'b', 'c'].map((name, index) =>
       gate((call, next) => (name === 'b' ? failed(toolError('denied', 'no')) : next(call)), {
@@ -169,7 +169,7 @@ describe('a gate', () => {
     expect(await chest.call('two')).toMatchObject({ error: { code: 'denied' } });
   });
 
-  it('is asked once per tool whether it applies, not per call', async () => {
+  it('has its applies() called once per tool, not per call', async () => {
     const applies = vi.fn(() => true);
     const crib = await createCrib({ tools: [tool], extensions: [gate((call, next) => next(call), { applies })] });
     const chest = await crib.open();
@@ -188,7 +188,7 @@ describe('a gate', () => {
     expect(seen).toEqual([true]);
   });
 
-  it('is not reached by a call that was refused further out', async () => {
+  it('does not see a call that was refused further out', async () => {
     const wrap = vi.fn<NonNullable<Extension['wrap']>>((call, next) => next(call));
     const crib = await createCrib({
       tools: [{ name: 'tool', description: '', input: { type: 'object', required: ['a'] }, run }],

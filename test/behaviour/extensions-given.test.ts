@@ -285,7 +285,7 @@ describe('a gate that is given with hooks', () => {
 });
 
 describe('a copy of a built-in', () => {
-  it('with another gate or hook is refused: it would never be asked', async () => {
+  it('with another gate or hook is refused: it would never be called', async () => {
     for (const change of [{ wrap: () => done('mine') }, { veto: () => 'no' }, { applies: () => false }]) {
       const copy = { ...approval(), ...change };
       await expect(createCrib({ extensions: [wrong(copy)] })).rejects.toThrow(

@@ -41,17 +41,17 @@ describe('hooks', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it('veto: nothing to say lets the call through', async () => {
+  it('veto: undefined lets the call through', async () => {
     expect(await hooked({ veto: () => undefined })).toMatchObject({ ok: true });
   });
 
-  it('veto comes before before', async () => {
+  it('veto runs before before', async () => {
     const before = vi.fn();
     await hooked({ veto: () => 'no', before });
     expect(before).not.toHaveBeenCalled();
   });
 
-  it.each(['veto', 'before'] as const)('%s that throws refuses, and the tool is not reached', async (hook) => {
+  it.each(['veto', 'before'] as const)('%s that throws refuses, and the tool does not run', async (hook) => {
     const result = await hooked({
       [hook]: () => {
         throw new Error('secret detail');
@@ -69,7 +69,7 @@ describe('hooks', () => {
     });
   });
 
-  it('after that returns something that is no result refuses', async () => {
+  it('after that returns an invalid result refuses', async () => {
     expect(await hooked({ after: () => loose('fine') })).toMatchObject({ ok: false, error: { code: 'internal' } });
   });
 });
@@ -144,7 +144,7 @@ describe('after and onError', () => {
     expect(await answer(tool, { after: () => undefined })).toMatchObject({ content: [{ text: 'ran' }] });
   });
 
-  it('after is not asked about failures, onError is not asked about results', async () => {
+  it('after is not called for failures, onError is not called for results', async () => {
     const asked: string[] = [];
     const hooks = { after: () => void asked.push('after'), onError: () => void asked.push('onError') };
     await answer(tool, hooks);

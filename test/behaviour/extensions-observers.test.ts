@@ -208,7 +208,7 @@ describe('onList', () => {
     expect(await chest.call('tool', { a: 1 })).toMatchObject({ error: { code: 'denied' } });
   });
 
-  it('does not change what arguments are checked against', async () => {
+  it('does not change the schema that arguments are validated with', async () => {
     const { chest } = await rewriting((specs) => specs.map((spec) => ({ ...spec, input: {} })));
     expect(await chest.call('tool', {})).toMatchObject({ error: { code: 'invalid_input' } });
   });
@@ -227,7 +227,7 @@ describe('onList', () => {
     expect(chest.list()).toMatchObject([{ name: 'tool', description: 'As it is' }]);
   });
 
-  it('that forgets the description does not take it away', async () => {
+  it('that leaves out the description does not remove it', async () => {
     const { chest } = await rewriting(() => [{ name: 'tool' } as ToolSpec]); // plain JavaScript forgets fields
     expect(chest.list()).toMatchObject([{ name: 'tool', description: 'As it is' }]);
   });

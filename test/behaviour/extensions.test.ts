@@ -70,7 +70,7 @@ describe('order', () => {
   });
 
   it.each([['hihgest'], [Number.NaN], [undefined], ['toString']])(
-    '%s is no priority, and the error lists those there are',
+    '%s is not a priority, and the error lists the valid ones',
     async (priority) => {
       const odd = { name: 'odd', priority, onStart() {} } as Extension; // plain JavaScript writes anything
       await expect(createCrib({ extensions: [odd] })).rejects.toMatchObject({
@@ -80,7 +80,7 @@ describe('order', () => {
     },
   );
 
-  it('an extension of hooks without a priority is normal', () => {
+  it('an extension with hooks and without a priority has normal priority', () => {
     expect(defineExtension({ name: 'mine', after: () => undefined }).priority).toBe('normal');
   });
 
@@ -107,7 +107,7 @@ describe('order', () => {
     );
   });
 
-  it('one of a built-in name takes its place', async () => {
+  it('an extension with the name of a built-in one replaces it', async () => {
     const crib = await createCrib({
       tools: [tool],
       extensions: [{ name: 'validate', priority: 500, wrap: (call, next) => next(call) }],
@@ -116,7 +116,7 @@ describe('order', () => {
   });
 });
 
-describe('coming and going', () => {
+describe('adding and removing', () => {
   it('the same extension name twice is an error', async () => {
     const twice = createCrib({ extensions: [tracer('mine', 500, []), tracer('mine', 400, [])] });
     await expect(twice).rejects.toMatchObject({ code: 'duplicate', message: expect.stringContaining('"mine"') });
@@ -157,7 +157,7 @@ describe('coming and going', () => {
     expect(log).toEqual(['mine in', 'mine out']);
   });
 
-  it('a call that is under way keeps the extensions it began with', async () => {
+  it('a running call keeps the extensions it began with', async () => {
     const log: string[] = [];
     const answer = Promise.withResolvers<void>();
     const crib = await createCrib({

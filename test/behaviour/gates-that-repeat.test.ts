@@ -77,8 +77,8 @@ function repeating(way: (typeof WAYS)[number][1], place: object = {}) {
 
 const TABLE = PLACES.flatMap(([where, place]) => WAYS.map(([how, way]) => [where, how, place, way] as const));
 
-describe('a tool that is neither idempotent nor read-only runs once for a call, and the gate is told so', () => {
-  it.each(TABLE)('where %s goes on %s', async (_where, _how, place, way) => {
+describe('a tool that is neither idempotent nor read-only runs once per call, and the gate gets an error', () => {
+  it.each(TABLE)('if %s calls next %s', async (_where, _how, place, way) => {
     for (const effects of ONCE)
       for (const [, work] of ENDS) {
         const { extension, heard } = repeating(way, place);
@@ -97,7 +97,7 @@ describe('a tool that is neither idempotent nor read-only runs once for a call, 
       }
   });
 
-  it('where two gates go on twice each', async () => {
+  it('if two gates call next twice each', async () => {
     const [outer, inner] = WAYS.map(([, way]) => repeating(way).extension);
     const extensions = [
       { ...outer, name: 'outer', priority: 600 },
@@ -106,7 +106,7 @@ describe('a tool that is neither idempotent nor read-only runs once for a call, 
     expect(await through({}, extensions)).toMatchObject({ runs: 1, result: { ok: true } });
   });
 
-  it('also where its executor says itself when it begins', async () => {
+  it('also if its executor itself says when it begins', async () => {
     const server = await startServer((_, response) => void response.end('paid'));
     const run = { kind: 'http', method: 'POST', url: `http://${server.host}/` };
     for (const [, way] of WAYS) {
@@ -125,8 +125,8 @@ describe('a tool that is neither idempotent nor read-only runs once for a call, 
   });
 });
 
-describe('a tool that may be repeated runs as often as a gate goes on', () => {
-  it.each(TABLE)('where %s goes on %s', async (_where, _how, place, way) => {
+describe('a tool that may be repeated runs each time a gate calls next', () => {
+  it.each(TABLE)('if %s calls next %s', async (_where, _how, place, way) => {
     for (const effects of REPEATED) {
       const { extension, heard } = repeating(way, place);
       const { runs } = await through(effects, [extension]);

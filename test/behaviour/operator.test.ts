@@ -28,7 +28,7 @@ describe("the operator's chest", () => {
     expect((await crib.open('some', { id: 'op' })).list()).toHaveLength(0);
   });
 
-  it('operator is true or false, nothing that merely looks like it', async () => {
+  it('operator must be true or false', async () => {
     await expect((await make()).open('reader', { operator: 'yes' as never })).rejects.toThrow('"operator" of a caller');
   });
 });

@@ -110,7 +110,7 @@ describe('register, get by name, list in order, unregister', () => {
     expect(crib.catalog.specs).toEqual([]);
   });
 
-  it('what defineTool made and a plain object behave the same', async () => {
+  it('a tool of defineTool and a plain object behave the same', async () => {
     const made = defineTool({ name: 'made', description: 'd', input: { type: 'object' }, run: () => 1 });
     const crib = await createCrib({
       tools: [made, { name: 'plain', description: 'd', input: { type: 'object' }, execute: () => 1 }],

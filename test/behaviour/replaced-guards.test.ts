@@ -14,7 +14,7 @@ function namesOf(notes: readonly string[]): readonly string[] {
 
 describe('the review of a crib', () => {
   it.each(['approval', 'validate', 'access', 'rules', 'rateLimit', 'idempotency', 'precheck', 'setup', 'redactErrors'])(
-    'names the built-in guard %s where an extension of the owner stands in its place',
+    'names the built-in guard %s if an extension of the operator replaces it',
     async (name) => {
       expect(await replacedBy(pass(name))).toEqual([name]);
       expect(await replacedBy({ name, veto: () => undefined })).toEqual([name]);
@@ -27,7 +27,7 @@ describe('the review of a crib', () => {
     expect(await replacedBy(approval({ mode: 'cautious' }), timeout(), { ...timeout(), name: 'second' })).toEqual([]);
   });
 
-  it('follows what is added and removed by hand', async () => {
+  it('reflects extensions that are added and removed in code', async () => {
     const crib = await createCrib({});
     crib.extensions.remove('approval');
     crib.extensions.add(pass('approval'));

@@ -20,13 +20,13 @@ it.each([
   await expect(chest.search('letter', options as unknown as SearchOptions)).rejects.toThrow(expected);
 });
 
-it('search takes no number as nothing and infinity as everything', async () => {
+it('search accepts no limit and an infinite limit', async () => {
   const chest = await (await createCrib({ tools: [named('mail', 'Send a letter')] })).open();
   expect(await chest.search('letter', { limit: 0 })).toEqual([]);
   expect(await chest.search('letter', { limit: Number.POSITIVE_INFINITY })).toHaveLength(1);
 });
 
-it('what is added to hits says which of them it belongs with', async () => {
+it('an added tool names the hits it belongs with', async () => {
   const crib = await createCrib({
     bundles: [
       { name: 'web', tools: [named('click', 'Click a button'), named('type_text', 'Fill in a field')] },
@@ -41,7 +41,7 @@ it('what is added to hits says which of them it belongs with', async () => {
   expect(why.pay).toMatch(/^belongs with (click, mail|mail, click)$/);
 });
 
-it('a reason names a few of many hits', async () => {
+it('a reason names only a few of many hits', async () => {
   const tools = Array.from({ length: 9 }, (_, index) => named(`copy_${index}`, 'Copy a page'));
   const chest = await (await createCrib({ bundles: [{ name: 'copies', tools }] })).open();
   const hits = await chest.search('copy_0 copy_1 copy_2 copy_3', { limit: 4, expand: true });

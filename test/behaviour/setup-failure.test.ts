@@ -69,7 +69,7 @@ describe('a setup that throws', () => {
     expect(setup).toHaveBeenCalledTimes(3);
   });
 
-  it('Many that wait for the same failing setup are all told, and it ran once.', async () => {
+  it('All callers that wait for the same failing setup get the error, and it runs once.', async () => {
     const held = heldSetup();
     const crib = await createCrib({ bundles: [bundleOf('a', { setup: held.setup })] });
     const chest = await crib.open();
@@ -170,7 +170,7 @@ describe('time', () => {
     expect(endOf(await chest.call('a_tool'))).toBe('unavailable');
   });
 
-  it('A setup that never settles holds up nobody else.', async () => {
+  it('A setup that never settles delays no other bundle.', async () => {
     const bundles = [bundleOf('stuck', { setup: () => new Promise<void>(() => {}) }), bundleOf('sound')];
     const chest = await (await createCrib({ bundles })).open();
     const stuck = chest.activate('stuck');

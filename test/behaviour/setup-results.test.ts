@@ -207,7 +207,7 @@ describe('names of the old constructor', () => {
 describe('a tool in code joins a bundle of a source', () => {
   const remote = () => changingSource('gh', [toolOf('gh_issue')]).source;
 
-  it('not_yours tells the way that works: a bundle of the same name.', async () => {
+  it('not_yours names the way that works: a bundle of the same name.', async () => {
     const crib = await createCrib({ sources: [remote()] });
     expect(() => crib.bundles.addTools('gh', toolOf('mine'))).toThrow(
       'Bundle "gh" belongs to a source; to add tools, define a bundle of the same name with them. It also gets the tools of the source.',

@@ -66,7 +66,7 @@ function attempt(print: () => string | undefined): string {
   }
 }
 
-describe('no print shows how a tool runs', () => {
+describe('no output shows how a tool runs', () => {
   it.each<[string, (parts: Awaited<ReturnType<typeof open>>) => unknown]>([
     ['a spec of the catalog', ({ crib }) => crib.get('clean')],
     ['the catalog', ({ crib }) => crib.catalog],
@@ -102,7 +102,7 @@ describe('no print shows how a tool runs', () => {
     expect(printed(seen.call)).not.toContain(MARK);
   });
 
-  it('how a tool runs, where its executor logs it', async () => {
+  it('the run of a tool, if its executor logs it', async () => {
     const logged: string[] = [];
     const logging: Executor = {
       ...secret,
@@ -129,14 +129,14 @@ describe('no print shows how a tool runs', () => {
     expect(printed(requests[0])).not.toContain(MARK);
   });
 
-  it('the text by which a caller learns that a tool has no executor', async () => {
+  it('the error for a tool without an executor', async () => {
     const crib = await createCrib({
       tools: [{ name: 'clean', description: '', run: { kind: 'script', command: [MARK] } }],
     });
     expect(printed(await (await crib.open()).call('clean'))).not.toContain(MARK);
   });
 
-  it('and yet a copied spec still runs', async () => {
+  it('and a copied spec still runs', async () => {
     const { crib } = await open();
     const spec = crib.get('clean');
     const other = await createCrib({
@@ -201,13 +201,13 @@ describe('returned objects cannot change the crib', () => {
     expect(shown()).toBe(before);
   });
 
-  it('a listing: what is taken out of it stays in the chest', async () => {
+  it('a listing: removing a tool from it does not change the chest', async () => {
     const { chest } = await open();
     tryTo(() => listed(chest.list()).splice(0));
     expect(chest.list()).toHaveLength(2);
   });
 
-  it('a spec from a stranger: whoever is shown a destructive tool cannot make it harmless', async () => {
+  it('a spec of an untrusted source: a reader of a destructive tool cannot make it harmless', async () => {
     const crib = await createCrib({
       sources: [
         {

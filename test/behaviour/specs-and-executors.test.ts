@@ -27,7 +27,7 @@ function sourceOf(tools: readonly ToolInput[], more: Partial<Source> = {}): Sour
 }
 
 describe('the same call serves every kind', () => {
-  it('a kind of your own runs by its executor, with what the tool says about how it runs', async () => {
+  it('a custom kind runs with its executor, which gets the run of the tool', async () => {
     const chest = await (await createCrib({ tools: [hello], executors: [greet] })).open();
     expect(await chest.call('hello', { name: 'Ann' })).toMatchObject({ ok: true, content: [{ text: 'Hello Ann' }] });
   });
@@ -95,7 +95,7 @@ describe('kinds', () => {
     await expect(createCrib({ tools: [typo] })).rejects.toThrow('Did you mean "python"?');
   });
 
-  it('one that nobody knows costs a source only that tool', async () => {
+  it('an unknown kind fails only that tool of a source', async () => {
     const fine: ToolInput = { name: 'fine', description: '', run: () => 1 };
     const crib = await createCrib({ sources: [sourceOf([hello, fine])] });
     expect(crib.catalog.specs.map((spec) => spec.name)).toEqual(['fine']);
@@ -103,7 +103,7 @@ describe('kinds', () => {
   });
 
   it.each([{ kind: 'mcp', source: 'nowhere', tool: 'x' }, { kind: 'script' }, { kind: 'agent' }])(
-    '$kind without what runs it loads, is listed and answers unavailable',
+    '$kind without an executor loads, is listed and answers unavailable',
     async (run) => {
       const crib = await createCrib({ tools: [{ name: 'tool', description: '', run }] });
       const chest = await crib.open();
@@ -117,7 +117,7 @@ describe('kinds', () => {
     await expect(createCrib({ tools })).rejects.toMatchObject({ code: 'invalid_run' });
   });
 
-  it('an executor in code takes the place of a built-in one', async () => {
+  it('an executor in code replaces a built-in one', async () => {
     const own: Executor = { kind: 'shell', runSchema: {}, execute: () => done('mine') };
     const crib = await createCrib({
       tools: [{ name: 'tool', description: '', run: { kind: 'shell' } }],
@@ -163,14 +163,14 @@ describe('how a tool runs is checked at load by its executor', () => {
   const without = (greeting: unknown): ToolInput =>
     ({ name: 'hello', description: '', run: { kind: 'greet', greeting } }) as ToolInput; // a run that is wrong on purpose
 
-  it('what is wrong is an error that names tool, kind and field', async () => {
+  it('a wrong field is an error that names tool, kind and field', async () => {
     await expect(createCrib({ tools: [without(5)], executors: [greet] })).rejects.toMatchObject({
       code: 'invalid_run',
       message: expect.stringMatching(/"hello" of kind greet: run\/greeting/),
     });
   });
 
-  it('what is missing is an error', async () => {
+  it('a missing field is an error', async () => {
     await expect(createCrib({ tools: [without(undefined)], executors: [greet] })).rejects.toThrow(/greeting/);
   });
 
@@ -182,7 +182,7 @@ describe('how a tool runs is checked at load by its executor', () => {
     });
   });
 
-  it('an executor that allows no other field still runs tools with needs of their own', async () => {
+  it('an executor without further fields still runs tools that declare needs', async () => {
     const strict: Executor = { ...greet, runSchema: { ...greet.runSchema, additionalProperties: false } };
     const tools = [{ ...hello, needs: 'voice' } as ToolInput]; // the same tool, asking for a service
     const crib = await createCrib({ tools, executors: [strict], services: { voice: {} } });

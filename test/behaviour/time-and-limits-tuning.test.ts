@@ -18,7 +18,7 @@ async function open(...tools: readonly ToolInput[]) {
   return (await createCrib({ tools })).open();
 }
 
-describe('times: the nearest word wins, then it is clamped', () => {
+describe('times: the nearest setting wins and is then clamped', () => {
   interface Words {
     readonly call?: number;
     readonly tool?: number;

@@ -71,7 +71,7 @@ describe('the timeout', () => {
     expect(signals[0]?.aborted).toBe(true);
   });
 
-  it('is told apart from a timeout error of the tool itself', async () => {
+  it('differs from a timeout error of the tool itself', async () => {
     const chest = await open(
       tool(async () => {
         throw new DOMException('The database did not answer.', 'TimeoutError');
@@ -134,7 +134,7 @@ describe('the timeout', () => {
     expect(onEnd).toHaveBeenCalledOnce();
   });
 
-  it('keeps what ended the call when the tool throws something else after the abort', async () => {
+  it('keeps the reason that ended the call if the tool throws another error after the abort', async () => {
     const run = (_: unknown, call: ToolCall) =>
       new Promise((_resolve, reject) =>
         call.signal.addEventListener('abort', () => reject(new Error('socket hang up'))),
@@ -144,7 +144,7 @@ describe('the timeout', () => {
     expect(await result).toMatchObject({ error: { code: 'timeout' } });
   });
 
-  it('is what climbs back to extensions inside it, whatever the tool throws after the abort', async () => {
+  it('is the result that inner extensions see, whatever the tool throws after the abort', async () => {
     const seen: string[] = [];
     const inside = defineExtension({
       name: 'inside',
@@ -166,7 +166,7 @@ describe('the timeout', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('longer than any timer of the machine is not a timeout at once', async () => {
+  it('longer than the maximum of a timer does not fire at once', async () => {
     const result = peek((await open(tool(never))).call('tool', {}, { timeoutMs: 2 ** 31 }));
     await vi.advanceTimersByTimeAsync(1000);
     expect(result.values).toEqual([]);
@@ -174,7 +174,7 @@ describe('the timeout', () => {
 });
 
 describe('cancellation', () => {
-  it('aborts the work and ends the call at once, whatever the tool makes of it', async () => {
+  it('aborts the work and ends the call at once, whatever the tool does then', async () => {
     const signals: AbortSignal[] = [];
     const chest = await open(tool(noting(signals)));
     const asker = new AbortController();

@@ -49,7 +49,7 @@ describe.each<[string, AnySchema]>([
     expect(await call(weigh, { count: 2, unit: 'kg' })).toMatchObject({ ok: true, data: { count: 2, unit: 'kg' } });
   });
 
-  it('lists what is wrong with invalid ones, with paths, and does not run', async () => {
+  it('lists the issues of invalid arguments, with paths, and does not run', async () => {
     run.mockClear();
     const result = await call(weigh, { count: 0, unit: 'stone' });
     expect(result).toMatchObject({ ok: false, error: { code: 'invalid_input' } });
@@ -67,14 +67,14 @@ describe("an author's own schema", () => {
     expect(await call(tool, { at: '2030-05-01' })).toMatchObject({ data: 2030 });
   });
 
-  it('while approval sees JSON', async () => {
+  it('approval sees JSON', async () => {
     const approve = vi.fn<Approve>(() => true);
     const tool = defineTool({ name: 'plan', description: '', input: AT, policy: { approval: 'always' }, run: () => 1 });
     await call(tool, { at: '2030-05-01' }, approve);
     expect(approve.mock.calls[0]?.[0].arguments).toEqual({ at: '2030-05-01' });
   });
 
-  it('while extensions see JSON as call.input', async () => {
+  it('extensions see JSON as call.input', async () => {
     const seen: unknown[] = [];
     const tool = defineTool({ name: 'plan', description: '', input: AT, run: () => 1 });
     const crib = await createCrib({
@@ -85,7 +85,7 @@ describe("an author's own schema", () => {
     expect(seen).toEqual([{ at: '2030-05-01' }]);
   });
 
-  it('a transform to other JSON is what approval sees and the tool gets', async () => {
+  it('approval sees the transformed JSON, and the tool gets it', async () => {
     const approve = vi.fn<Approve>(() => true);
     const input = z.object({ name: z.string().trim() });
     const tool = defineTool({
@@ -99,7 +99,7 @@ describe("an author's own schema", () => {
     expect(approve.mock.calls[0]?.[0].arguments).toEqual({ name: 'Ann' });
   });
 
-  it('a refinement that takes its time is waited for', async () => {
+  it('an asynchronous refinement is awaited', async () => {
     const free = z.object({ name: z.string().refine(async (name) => name !== 'taken', 'is taken') });
     const run = vi.fn(() => 'ok');
     const tool = defineTool({ name: 'claim', description: '', input: free, run });
@@ -110,7 +110,7 @@ describe("an author's own schema", () => {
     expect(run).toHaveBeenCalledOnce();
   });
 
-  it('a refinement that throws refuses the call and keeps the words of the error to itself', async () => {
+  it('a refinement that throws refuses the call and does not reveal the message', async () => {
     const input = z.object({ name: z.string() }).refine(() => {
       throw new Error('password is hunter2');
     });

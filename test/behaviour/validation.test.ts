@@ -72,7 +72,7 @@ describe('arguments are validated', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it('names that every object has are not taken for given', async () => {
+  it('inherited names of objects do not count as arguments', async () => {
     const schema = { type: 'object', properties: { constructor: { type: 'string' } }, required: ['constructor'] };
     expect(await issuesOf(schema, {})).toHaveLength(1);
   });
@@ -255,8 +255,8 @@ describe('output is validated where an output schema exists', () => {
   });
 });
 
-describe('a schema that the collector of all errors trips over', () => {
-  it('still says what is wrong with the arguments', async () => {
+describe('a schema on which collecting all errors fails', () => {
+  it('still reports the issues of the arguments', async () => {
     const input = {
       type: 'object',
       anyOf: [

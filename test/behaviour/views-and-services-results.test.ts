@@ -47,16 +47,16 @@ describe('what a tool returns', () => {
     expect(result).toEqual(ready);
   });
 
-  it('what only looks like a ready result is data', async () => {
+  it('a value that only resembles a ready result is data', async () => {
     const value = { ok: false, reason: 'the door is shut' };
     expect(await resultOf(() => value)).toMatchObject({ ok: true, status: 'done', data: value });
   });
 
-  it('a promise: what it comes to', async () => {
+  it('a promise: its value', async () => {
     expect(await resultOf(async () => 5)).toMatchObject({ data: 5 });
   });
 
-  it('an error that is thrown: tool_error with its message and nothing of where it happened', async () => {
+  it('a thrown error: tool_error with its message and without a stack', async () => {
     const result = await resultOf(() => {
       throw new Error('the disk is full');
     });
@@ -99,7 +99,7 @@ describe('an async iterator', () => {
     expect(await (await openCounter(async () => counting())).call('count')).toMatchObject({ data: [1, { step: 2 }] });
   });
 
-  it('and a function that reports both reach whoever listens to progress', async () => {
+  it('and a function that reports progress both reach the progress listener', async () => {
     const onProgress = vi.fn();
     const run = (_: unknown, call: ToolCall) => {
       call.report('half way');
@@ -112,7 +112,7 @@ describe('an async iterator', () => {
 });
 
 describe('arguments', () => {
-  it('are copied before anything touches them', async () => {
+  it('are copied first', async () => {
     const mine = { list: [1] };
     const run = (input: { list: number[] }) => input.list === mine.list;
     const crib = await createCrib({ tools: [{ name: 'tool', description: '', run }] });
@@ -121,7 +121,7 @@ describe('arguments', () => {
     expect(await result).toMatchObject({ data: false });
   });
 
-  it('that the caller changes while the call waits stay what they were', async () => {
+  it('that the caller changes while the call waits keep their values', async () => {
     const asked = Promise.withResolvers<boolean>();
     const crib = await createCrib({
       tools: [{ name: 'pay', description: '', run: (input) => input, policy: { approval: 'always' } }],

@@ -56,7 +56,7 @@ describe('after a server reconnects with other tools', () => {
     expect(await chest.call('new')).toMatchObject({ ok: true });
   });
 
-  it('whoever listens is told what was added, removed and changed', async () => {
+  it('listeners get what was added, removed and changed', async () => {
     const remote = server('remote', [tool('old'), tool('kept')]);
     const crib = await createCrib({ sources: [remote.source] });
     const heard = Promise.withResolvers<unknown>();

@@ -69,7 +69,7 @@ describe('views', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it('answer for a hidden tool in the very words used for one that does not exist', async () => {
+  it('answer for a hidden tool with the same words as for one that does not exist', async () => {
     const chest = await openUnder({ exclude: ['hidden'] }, { tools: [plain('hidden'), plain('shown')] });
     const { error: forHidden } = (await chest.call('hidden')) as { error?: { message: string } };
     const { error: forAbsent } = (await chest.call('absent')) as { error?: { message: string } };
@@ -87,7 +87,7 @@ describe('views', () => {
     expect([onEnd.mock.calls.length, call.spec.name, result.error.code]).toEqual([1, 'hidden', 'unknown_tool']);
   });
 
-  it('do not let a namesake take the place of a tool they hide', async () => {
+  it('do not let another tool of the same name replace a hidden one', async () => {
     const run = vi.fn();
     const namesake: Source = {
       ...REMOTE,
@@ -148,12 +148,12 @@ describe('services', () => {
     return (await crib.open()).call('tool', input);
   };
 
-  it('reach tools that ask, by identity', async () => {
+  it('reach tools that declare them, by identity', async () => {
     const run = vi.fn((_: unknown, call: ToolCall) => call.services.clock === clock);
     expect(await settled(plain('tool', { needs: 'clock', run }))).toMatchObject({ data: true });
   });
 
-  it('never reach others', async () => {
+  it('never reach other tools', async () => {
     const run = (_: unknown, call: ToolCall) => Object.keys(call.services);
     expect(await settled(plain('tool', { needs: ['clock'], run }))).toMatchObject({ data: ['clock'] });
     expect(await settled(plain('tool', { run }))).toMatchObject({ data: [] });
@@ -165,7 +165,7 @@ describe('services', () => {
     expect(await settled(plain('tool', { needs: 'clock', run }), {}, input)).toMatchObject({ data: true });
   });
 
-  it('that are missing give an error naming tool and need, and the function is not run', async () => {
+  it('that are missing give an error naming tool and service, and the function does not run', async () => {
     const run = vi.fn();
     const result = await settled(plain('tool', { needs: ['clock', 'mailer'], run }));
     expect(result).toMatchObject({
@@ -175,7 +175,7 @@ describe('services', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it('with a question mark reach the tool where they are there, and it runs without them', async () => {
+  it('with a question mark reach the tool if they exist, and it runs without them', async () => {
     const run = (_: unknown, call: ToolCall) => Object.keys(call.services);
     const needs = ['clock?', 'mailer?', 'setting:units?'];
     expect(await settled(plain('tool', { needs, run }))).toMatchObject({ data: ['clock'] });
@@ -189,7 +189,7 @@ describe('services', () => {
     expect(crib.warnings()).toContainEqual(expect.stringMatching(/"tool".*"mailer"/));
   });
 
-  it('are not what every object inherits', async () => {
+  it('do not include inherited members of objects', async () => {
     const run = vi.fn();
     expect(await settled(plain('tool', { needs: 'constructor', run }))).toMatchObject({
       error: { code: 'unavailable' },
@@ -249,7 +249,7 @@ describe('nested calls', () => {
     expect(await chest.call('outer', {}, options)).toMatchObject({ data: ['alice', 'c', 't', 'Europe/Berlin', 'cli'] });
   });
 
-  it('end in a refusal when they call themselves without end', async () => {
+  it('are refused if they call themselves without end', async () => {
     const chest = await openUnder({}, { tools: [outer('outer')] });
     expect(await chest.call('outer')).toMatchObject({
       error: { code: 'denied', message: expect.stringContaining('16') },

@@ -23,7 +23,7 @@ function createLoader(): (text: string) => Promise<void> {
   };
 }
 
-describe('whatever is written, it is a configuration or an error that says why not', () => {
+describe('any input is a configuration or an error that says why not', () => {
   it('for any text', async () => {
     await fc.assert(fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 200 }), createLoader()));
   });

@@ -16,7 +16,7 @@ describe('a file that cannot be a configuration is refused with a sentence', () 
     expect(await messageIn(cwd)).toBe('toolcrib.yaml is larger than 5 MB, the maximum size of a configuration file.');
   });
 
-  it('but not if it is as large as may be', async () => {
+  it('but not if it has exactly the maximum size', async () => {
     const { config } = await loadYaml(`defaultProfile: a\n#${'x'.repeat(4_900_000)}`);
     expect(config.defaultProfile).toBe('a');
   });
@@ -58,12 +58,12 @@ describe('a file that cannot be a configuration is refused with a sentence', () 
     expect(await messageIn(cwd)).toBe('toolcrib.yaml is a symbolic link that leads back to itself.');
   });
 
-  it('if it stands below a file', async () => {
+  it('if its path goes through a file', async () => {
     expect(await messageIn(writeFolder({ a: '' }), 'a/b.yaml')).toBe('a/b.yaml does not exist.');
   });
 });
 
-describe('a text that says nothing is an empty configuration', () => {
+describe('a text without content is an empty configuration', () => {
   it.each([
     ['an empty file', ''],
     ['blank lines', '\n\n  \n'],
@@ -94,7 +94,7 @@ describe('a text as other systems write it is read', () => {
     expect((await loadYaml(text)).config).toEqual(EXPECTED);
   });
 
-  it('and its mistakes stand in the right line', async () => {
+  it('and its errors have the right line', async () => {
     expect(await mistakesIn('\ufeffserver:\r\n  prot: 1\r\n')).toBe(
       [
         'toolcrib.yaml:2:3: server.prot is not known: server has no "prot". Did you mean "port"?',

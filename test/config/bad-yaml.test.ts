@@ -43,7 +43,7 @@ describe('YAML that does not parse is an error with its place', () => {
     expect(await mistakesIn(text)).toMatch(message);
   });
 
-  it('and all such errors are told, up to twenty', async () => {
+  it('and all such errors are reported, up to twenty', async () => {
     expect((await mistakesIn('a: b: c\nd: e: f\n')).match(/Nested mappings/g)).toHaveLength(2);
     expect((await mistakesIn('\ta: 1\n'.repeat(50))).match(/toolcrib\.yaml:\d+/g)).toHaveLength(20);
   });
@@ -83,7 +83,7 @@ describe('aliases', () => {
     expect(await mistakesIn(text)).toMatch(/The aliases expand to more than/);
   });
 
-  it('stand for what last bore the name', async () => {
+  it('refer to the last anchor of that name', async () => {
     const text = 'profiles:\n  a: &x { expose: none }\n  b: { <<: *x }\n  c: &x { expose: all }\n  d: { <<: *x }\n';
     expect((await mistakesIn(text)).match(/toolcrib\.yaml:\d+:\d+: profiles\.\w/g)).toEqual([
       'toolcrib.yaml:2:19: profiles.a',
@@ -101,7 +101,7 @@ describe('aliases', () => {
   });
 });
 
-describe('what is nested without end is refused', () => {
+describe('data that is nested too deeply is refused', () => {
   it.each([
     ['in brackets', `profiles: { a: { settings: { b: ${'['.repeat(3000)}${']'.repeat(3000)} } } }`],
     ['in brackets that stay open', '['.repeat(100_000)],
@@ -123,7 +123,7 @@ describe('what is nested without end is refused', () => {
   });
 });
 
-describe('YAML 1.2 means what it says', () => {
+describe('YAML is read as version 1.2', () => {
   it('no, on and yes are texts, and so are dates', async () => {
     const settings = 'a: no, b: on, c: yes, d: 2024-01-01, e: 12:30, f: 0o17, g: "1"';
     const { config } = await loadYaml(`profiles: { p: { settings: { ${settings} } } }`);
@@ -143,7 +143,7 @@ describe('YAML 1.2 means what it says', () => {
     expect(config.bundles).toEqual({ no: { include: 'a' }, on: { requires: 'no' } });
   });
 
-  it('numbers that JSON does not know are refused in free data, too', async () => {
+  it('numbers that JSON does not have are refused in free data, too', async () => {
     expect(await mistakesIn('profiles: { p: { settings: { a: .inf } } }')).toMatch(
       /settings\.a is Infinity, which JSON cannot represent/,
     );

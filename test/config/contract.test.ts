@@ -59,7 +59,7 @@ describe('the configuration example of the contract', () => {
     ]);
   });
 
-  it('cannot be changed by whoever reads it', async () => {
+  it('cannot be changed by its readers', async () => {
     const { config } = await load();
     expect(() => Object.assign(config.sources, { more: 1 })).toThrow(TypeError);
     expect(() => Object.assign(config.profiles?.assistant?.policy ?? {}, { maxTimeoutMs: 1 })).toThrow(TypeError);

@@ -47,12 +47,12 @@ describe('each server of a file becomes a source of its own name', () => {
     expect(config.sources).toEqual({ a: { mcp: { url: 'https://x.y' } } });
   });
 
-  it('also if a server bears such a name', async () => {
+  it('even if a server has such a name', async () => {
     const { config } = await readFile('servers: { command: x }\nother: { command: y }');
     expect(Object.keys(config.sources)).toEqual(['servers', 'other']);
   });
 
-  it('under what the source that names the file says of all of them', async () => {
+  it('with the settings of the source that names the file', async () => {
     const text = 'sources: { legacy: { mcpFile: ./mcp.yaml, trust: true, share: caller, bundle: all } }';
     const { config } = await loadYaml(text, {}, { 'mcp.yaml': SEED_004 });
     expect(config.sources.playwright).toMatchObject({ trust: true, share: 'caller', bundle: 'browser_automation' });
@@ -222,20 +222,20 @@ describe('a pasted block is taken as it is', () => {
     expect(readings).toEqual([`mcpServers.s: ${key}: ${value} is the call timeout, ${timeoutMs} ms.`]);
   });
 
-  it('and of two words for one time the more exact counts', async () => {
+  it('and of two settings for one time the more exact one counts', async () => {
     const { source, readings } = await readServer({ command: 'x', startup_timeout_sec: 9, startup_timeout_ms: 10 });
     expect(source).toMatchObject({ initTimeoutMs: 10 });
     expect(readings[0]).toContain('startup_timeout_sec is ignored, because startup_timeout_ms is set');
   });
 
-  it.each([0, -1, 'soon', null, true, [1]])('and what is no time is said and costs nothing: %j', async (timeout) => {
+  it.each([0, -1, 'soon', null, true, [1]])('and an invalid time is reported and ignored: %j', async (timeout) => {
     const { source, problems, readings } = await readServer({ command: 'x', timeout });
     expect({ source, problems }).toEqual({ source: { mcp: { command: 'x', cwd: '/project' } }, problems: [] });
     expect(readings).toEqual(['mcpServers.s: timeout is not a time above 0 and is ignored.']);
   });
 
   it.each([{ autoApprove: ['wipe'] }, { alwaysAllow: ['wipe'] }, { autoApprove: true }])(
-    'and never obeyed where it would call without asking: %o',
+    'and a setting that would skip approval is not used: %o',
     async (more) => {
       const { source, notes, readings } = await readServer({ command: 'x', ...more });
       expect({ source, notes }).toEqual({ source: { mcp: { command: 'x', cwd: '/project' } }, notes: [] });
@@ -243,7 +243,7 @@ describe('a pasted block is taken as it is', () => {
     },
   );
 
-  it('and how the rest was read is said without values of headers and variables', async () => {
+  it('and its conversion is reported without values of headers and variables', async () => {
     const child = await readServer({ type: 'stdio', command: 'x', cwd: 'a', envFile: '.env', env: { A: 'hunter2' } });
     expect(child.readings).toEqual([
       'mcpServers.s: type: stdio; it runs in /project/a; variables come from /project/.env.',
@@ -255,7 +255,7 @@ describe('a pasted block is taken as it is', () => {
     ]);
   });
 
-  it('and what the source that names the file says of tools stands over it', async () => {
+  it('and settings for tools of the source that names the file take precedence', async () => {
     const text = `sources: { legacy: { mcpFile: ./mcp.yaml, initTimeoutMs: 5, overrides: { "*": { title: T, policy: { timeoutMs: 7 } }, "a*": { title: A } } } }`;
     const content = 'a: { command: x, timeout: 60, initTimeoutMs: 9 }\nb: { command: y }\n';
     const { config } = await loadYaml(text, {}, { 'mcp.yaml': content });
@@ -264,14 +264,14 @@ describe('a pasted block is taken as it is', () => {
     expect(config.sources.b).toMatchObject({ initTimeoutMs: 5, overrides });
   });
 
-  it('whatever its name', async () => {
+  it('under any name', async () => {
     const mcpServers = { '@21st-dev/magic': { command: 'x' }, 'my server': { command: 'y' }, 'ä.b': { command: 'z' } };
     const { config, problems } = await readConfigObject({ mcpServers }, { folder: '/', env: {} });
     expect(problems).toEqual([]);
     expect(Object.keys(config.sources)).toEqual(['@21st-dev/magic', 'my server', 'ä.b']);
   });
 
-  it.each(['1', '\x1b[31m', 'x'.repeat(65)])('but for one that cannot be a name: %j', async (name) => {
+  it.each(['1', '\x1b[31m', 'x'.repeat(65)])('except an invalid name: %j', async (name) => {
     const { problems } = await readConfigObject({ mcpServers: { [name]: { command: 'x' } } }, { folder: '/', env: {} });
     expect(problems).toMatchObject([{ source: name, message: expect.stringContaining('is not a valid source name') }]);
   });
@@ -310,7 +310,7 @@ describe('variables of a pasted block', () => {
     expect(source).toMatchObject({ mcp: { args: [expected] } });
   });
 
-  it('that ask a person fail that source with a sentence', async () => {
+  it('that require user input fail that source with a sentence', async () => {
     const { problems } = await readServer({ command: 'x', env: { KEY: '${input:key}' } });
     expect(problems).toEqual([
       {

@@ -89,7 +89,7 @@ describe.each(ENTRIES)('what %s names by %j is protected', (section, entry, path
 
 const SERVERS = JSON.stringify({ mcpServers: { far: { command: 'node', args: ['far.js'], disabled: true } } });
 
-describe('so is', () => {
+describe('also protected', () => {
   it.each<[string, string, string]>([
     ['a disabled server', '{"mcpServers":{"off":{"command":"node","args":["off.js"],"disabled":true}}}', 'off.js'],
     ['a server that is not enabled', '{"mcpServers":{"off":{"command":"./off","enabled":false}}}', 'off'],
@@ -119,7 +119,7 @@ describe('so is', () => {
   });
 });
 
-it('data that is free, addresses, roots and the folder of the configuration are not protected for a mistake beside them', async () => {
+it('an error protects no free data, addresses, roots or the folder of the configuration beside it', async () => {
   const folders = ['work', 'data', 'meta', '..', '.'];
   const { paths, folder, isRead } = await pathsAfter(
     JSON.stringify({
@@ -137,7 +137,7 @@ it('data that is free, addresses, roots and the folder of the configuration are 
   expect(paths.join()).not.toContain('https:');
 });
 
-it('files of secrets are known as such in an entry with a mistake', async () => {
+it('files of secrets are recognized in an entry with an error', async () => {
   const text =
     'sources: { s: { mcp: { command: node, envFile: s.env }, odd: 1 } }\nsecrets: { a: { file: a.txt, odd: 1 } }';
   const { named, folder } = await pathsAfter(text);
@@ -145,7 +145,7 @@ it('files of secrets are known as such in an entry with a mistake', async () => 
   for (const name of ['s.env', 'a.txt']) expect(secret).toContain(join(folder, name));
 });
 
-it('what a configuration named before an edit stays protected, since a source of it may still run', async () => {
+it('paths of a configuration before an edit stay protected, since one of its sources may still run', async () => {
   const folder = newFolder();
   const env = {};
   const load = () => loadConfig({ cwd: folder, env });

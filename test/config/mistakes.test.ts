@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readConfigObject } from '../../src/crib/config/load-config.ts';
 import { loadYaml, messageOf, mistakesIn } from './write.ts';
 
-describe('a mistake is shown with file, line, column, the offending text and what is known nearest', () => {
+describe('an error is shown with file, line, column, the wrong text and the nearest known name', () => {
   it('for an unknown key', async () => {
     expect(await mistakesIn('profiles:\n  assistant:\n    inclde: [add]\n')).toBe(
       [
@@ -34,14 +34,14 @@ describe('a mistake is shown with file, line, column, the offending text and wha
     );
   });
 
-  it('for what came in by an alias or a merge key, where it is written', async () => {
+  it('for data of an alias or a merge key, at the place where it is written', async () => {
     expect(await mistakesIn('profiles:\n  a: &a\n    expose: none\n  b: *a\n')).toMatch(/:3:13: .*\n[\s\S]*:3:13: /);
     expect(await mistakesIn('profiles:\n  a: &a {}\n  b: { <<: { expose: none } }\n')).toMatch(
       /:3:22: profiles\.b\.expose/,
     );
   });
 
-  it('for a file that stands elsewhere, by its whole path', async () => {
+  it('for a file in another folder, with its full path', async () => {
     const { folder } = await loadYaml('');
     const message = await messageOf(readConfigObject({ tols: [] }, { folder, env: {} }));
     expect(message).toBe('config: tols is not known: the configuration has no "tols". Did you mean "tools"?');
@@ -61,7 +61,7 @@ describe('a mistake is shown with file, line, column, the offending text and wha
   });
 });
 
-describe('all mistakes of a file are told at once', () => {
+describe('all errors of a file are reported at once', () => {
   it('in the order of the schema walk, each with its line', async () => {
     const message = await mistakesIn('server: { port: x }\nstore: {}\nonDuplicate: maybe\n');
     expect(message).toMatch(/^toolcrib\.yaml has 3 mistakes:\n/);
@@ -81,7 +81,7 @@ describe('all mistakes of a file are told at once', () => {
 
 type Row = readonly [what: string, text: string, message: RegExp];
 
-describe('what is wrong is said in words', () => {
+describe('an error is described in words', () => {
   it.each<Row>([
     ['a number for a text', 'defaultProfile: 12', /defaultProfile must be text, got 12; put it in quotes/],
     ['a text for a number', 'server: { port: "80" }', /must be a whole number, got "80"; remove the quotes/],
@@ -158,7 +158,7 @@ describe('what is wrong is said in words', () => {
     ]);
   });
 
-  it('for a key that is near nothing, with all that is known', async () => {
+  it('for a key without a similar one, with all known keys', async () => {
     expect(await mistakesIn('results: { zzz: 1 }')).toMatch(
       /has no "zzz"\. Known keys: offloadBytes, keepMs, quotaBytes\./,
     );
@@ -189,7 +189,7 @@ describe('a selector is checked where it stands', () => {
   });
 });
 
-describe('what may be a credential is not shown', () => {
+describe('a possible credential is not shown', () => {
   it.each([
     ['a secret in place of its declaration', 'secrets: { github: ghp_credential }'],
     ['a variable of a child that is a list', 'sources: {}\nsecrets: { a: { env: [ghp_credential] } }'],
@@ -204,7 +204,7 @@ describe('what may be a credential is not shown', () => {
     expect(message).not.toMatch(/ghp.credential/);
   });
 
-  it('what a variable holds', async () => {
+  it('the value of a variable', async () => {
     const text = `server: { port: "\${PORT}" }\nonDuplicate: "\${WHAT}"\n`;
     const message = await mistakesIn(text, { PORT: 'hidden-1', WHAT: 'hidden-2' });
     expect(message).toMatch(/server\.port must be a whole number, got "\$\{PORT\}"/);

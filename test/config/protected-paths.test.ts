@@ -115,7 +115,7 @@ it.each(Object.entries(KEYS))('what %s names is protected as the schema says', a
   for (const name of names) expect(paths, key).toContain(join(folder, name));
 });
 
-it('without a mistake nothing is protected beyond what the configuration stands for', async () => {
+it('without an error only the paths of the configuration are protected', async () => {
   const { folder, loaded, env, paths } = await example();
   const place = { base: folder, folder, env, read: (_: SchemaNode, text: string) => text };
   const meant = namedPaths(configNode, loaded.config, place);
@@ -141,7 +141,7 @@ it('folders of programs, the running code and what variables name as code are pr
   for (const path of [folder, '/usr/bin', join(folder, 'relative')]) expect(paths).not.toContain(path);
 });
 
-it('so are the configuration, what lies beside it, plugins, and files of pasted servers; folders and addresses are not', async () => {
+it('also protected are the configuration, its neighbours, plugins, and files of pasted servers; folders and addresses are not', async () => {
   const { folder, paths } = await example();
   for (const name of [
     'toolcrib.yaml',

@@ -63,7 +63,7 @@ describe('the schema for editors', () => {
     expect(undescribed(configNode, '')).toEqual([]);
   });
 
-  it('says nothing about how values are read', () => {
+  it('does not describe how values are read', () => {
     expect(JSON.stringify(emitSchema())).not.toMatch(/"(use|says)":/);
   });
 });
@@ -78,11 +78,11 @@ describe('the types of a configuration', () => {
     expect(tokensOf(text)).toEqual(tokensOf(generated[file]));
   });
 
-  it('lie in no other file', () => {
+  it('are in no other file', () => {
     expect(readdirSync(join(ROOT, 'src/config/types')).sort()).toEqual(Object.keys(generated).sort());
   });
 
-  it('can be used where code takes the same', () => {
+  it('can be used where code takes the same type', () => {
     expectTypeOf<Required<PolicyConfig>>().toEqualTypeOf<Required<PolicyInput>>();
     expectTypeOf<keyof ProfileInput | 'name'>().toEqualTypeOf<keyof Profile>();
     expectTypeOf<Omit<Profile, 'name'>>().toExtend<ProfileInput>();
@@ -149,7 +149,7 @@ describe('schema and types agree', () => {
     ]);
   });
 
-  it('so that what is read can be used as what it is', () => {
+  it('so that read values have their types', () => {
     const profile: ProfileConfig = { include: ['add'], rules: [{ tools: 'pay', when: {}, otherwise: 'deny' }] };
     const config: Config = { sources: { a: { files: './tools' } }, profiles: { profile } };
     // @ts-expect-error servers of a pasted block are sources once they are read

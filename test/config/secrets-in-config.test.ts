@@ -7,7 +7,7 @@ const DECLARED = 'secrets: { github: { env: GITHUB_TOKEN, hosts: [example.com] }
 const template = (...parts: readonly unknown[]) => ({ secretTemplate: parts });
 const secret = { secret: 'github' };
 
-describe('a secret is named where it is used and looked up by nobody', () => {
+describe('a secret is named where it is used, and the configuration does not read its value', () => {
   it.each([
     ['in the environment of a server', 'sources: { a: { mcp: { command: x, env: { T: "${secret:github}" } } } }'],
     ['in a header of a server', 'sources: { a: { mcp: { url: "https://x.y", headers: { T: "${secret:github}" } } } }'],
@@ -54,7 +54,7 @@ describe('a secret is named where it is used and looked up by nobody', () => {
     expect(await mistakesIn(`${DECLARED}store: { url: "sqlite:\${secret:github}" }`)).toMatch(/only in a Post/);
   });
 
-  it('in an inline tool, whose texts are all left for whoever reads specs', async () => {
+  it('in an inline tool, whose texts are left to the spec reader', async () => {
     const run = { kind: 'http', url: 'https://x.y/${A}', headers: { T: 'Bearer ${secret:nobody} $${b} ${' } };
     const tool = { name: 'a', description: 'Costs ${A}', input: { type: 'object', default: '${A' }, run };
     const { config } = await loadYaml(`${DECLARED}tools: [${JSON.stringify(tool)}]`, { A: 'b' });
@@ -62,7 +62,7 @@ describe('a secret is named where it is used and looked up by nobody', () => {
   });
 });
 
-describe('a secret has no place', () => {
+describe('a secret is not allowed', () => {
   it.each([
     ['in a process argument', 'args: ["${secret:github}"]'],
     ['in a command', 'args: [], cwd: "${secret:github}"'],
@@ -73,7 +73,7 @@ describe('a secret has no place', () => {
     ]);
   });
 
-  it('in what is listed', async () => {
+  it('in a listed text', async () => {
     const text = 'bundles: { a: { description: "${secret:github}" } }';
     expect(await mistakesIn(DECLARED + text)).toMatch(/bundles\.a\.description may not contain a secret/);
   });
@@ -99,19 +99,19 @@ describe('a secret that is not declared', () => {
     expect(config.retrieval).toMatchObject({ embeddings: { key: template({ secret: 'mine' }) } });
   });
 
-  it('is only noted where a bare name says it', async () => {
+  it('is only noted if a plain name refers to it', async () => {
     const { notes } = await loadYaml('extensions: { approval: { webhook: { url: "https://x.y", secret: chat } } }');
     expect(notes).toEqual([expect.stringMatching(/webhook\.secret names the secret "chat", which is not declared/)]);
   });
 
-  it('is a mistake where a reference says it', async () => {
+  it('is an error if a reference names it', async () => {
     const text = 'extensions: { approval: { webhook: { url: "https://x.y", secret: "${secret:chat}" } } }';
     expect(await mistakesIn(text)).toMatch(
       /webhook\.secret names the secret "chat", which is not declared under secrets/,
     );
   });
 
-  it('cannot be named by a variable, which would show what it holds', async () => {
+  it('cannot be named by a variable, which would reveal its value', async () => {
     const text = 'extensions: { approval: { webhook: { url: "https://x.y", secret: "${HOOK}" } } }';
     expect(await mistakesIn(text, { HOOK: 'value' })).toMatch(/must be the name of a secret declared under/);
   });

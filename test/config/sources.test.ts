@@ -5,7 +5,7 @@ import { loadConfig, readConfigObject } from '../../src/crib/config/load-config.
 import { cribOf, folderWith, namesOf, write } from '../crib/workshop.ts';
 import { loadYaml, messageOf, mistakesIn, writeFolder } from './write.ts';
 
-describe('a source that cannot be made of its entry', () => {
+describe('a source with an invalid entry', () => {
   const FINE = JSON.stringify({
     tools: [{ name: 'fine', description: '', run: { kind: 'http', url: 'https://x.y' } }],
   });
@@ -68,7 +68,7 @@ describe('one bad source never stops the others', () => {
     ]);
   });
 
-  it('and all of its own mistakes are told', async () => {
+  it('and all of its own errors are reported', async () => {
     const { problems } = await loadYaml('sources:\n  bad: { files: 1, trust: maybe, prefix: "9" }\n');
     expect(problems.map(({ column }) => column)).toEqual([17, 27, 42]);
   });
@@ -82,13 +82,13 @@ describe('one bad source never stops the others', () => {
     expect(problems).toHaveLength(20);
   });
 
-  it('even if its name cannot be one', async () => {
+  it('even if its name is invalid', async () => {
     const { config, problems } = await loadYaml('sources: { "1": { files: ./a }, b: { files: ./b } }');
     expect(Object.keys(config.sources)).toEqual(['b']);
     expect(problems).toMatchObject([{ source: '1', message: expect.stringContaining('is not a name: use letters') }]);
   });
 
-  it('while a mistake elsewhere stops everything', async () => {
+  it('while an error elsewhere stops everything', async () => {
     expect(await mistakesIn('sources: { bad: {} }\nprofils: {}\n')).toMatch(
       /^toolcrib\.yaml:2:1: profils is not known/,
     );
@@ -195,7 +195,7 @@ describe('which file is read', () => {
     expect(notes).toEqual(['toolcrib.json is ignored, because toolcrib.yaml exists.']);
   });
 
-  it('is none where there is none', async () => {
+  it('is none if the folder has none', async () => {
     const cwd = writeFolder();
     const { config, file, folder, files } = await loadConfig({ cwd, env: {} });
     expect({ config, file, folder, files }).toEqual({
@@ -206,12 +206,12 @@ describe('which file is read', () => {
     });
   });
 
-  it('must be there if it is named', async () => {
+  it('must exist if it is named', async () => {
     const cwd = writeFolder();
     expect(await messageOf(loadConfig({ file: 'missing.yaml', cwd, env: {} }))).toBe('missing.yaml does not exist.');
   });
 
-  it('can be asked where something stands', async () => {
+  it('can tell the place of a value', async () => {
     const { locate } = await loadYaml('profiles:\n  a:\n    active: [x]\n');
     expect(locate(['profiles', 'a'])).toEqual({ line: 2, column: 3 });
     expect(locate(['profiles', 'a', 'active', 0])).toEqual({ line: 3, column: 14 });

@@ -24,12 +24,12 @@ describe('variables come from the environment', () => {
     expect(await read(text, { NAME: 'value', OTHER: 'other', EMPTY: '' })).toBe(expected);
   });
 
-  it('and what they hold is not looked at again', async () => {
+  it('and their values are not expanded again', async () => {
     expect(await read('${A}', { A: '${B}', B: 'no' })).toBe('${B}');
     expect(await read('${A}', { A: '$${B}' })).toBe('$${B}');
   });
 
-  it('and what they hold cannot become syntax', async () => {
+  it('and their values cannot become syntax', async () => {
     const { config } = await loadYaml('defaultProfile: ${A}\n', { A: 'x\nserver: { port: 1 }' });
     expect(config).toEqual({ defaultProfile: 'x\nserver: { port: 1 }', sources: {} });
   });
@@ -45,7 +45,7 @@ describe('variables come from the environment', () => {
     });
   });
 
-  it('and stay texts where a text is wanted', async () => {
+  it('and stay texts where a text is required', async () => {
     const text = 'defaultProfile: ${A}\nsources: { a: { mcp: { command: x, env: { B: "${B}" } } } }';
     const { config } = await loadYaml(text, { A: '12', B: 'true' });
     expect(config).toMatchObject({ defaultProfile: '12', sources: { a: { mcp: { env: { B: 'true' } } } } });
@@ -71,7 +71,7 @@ describe('a variable that cannot be filled in is a mistake', () => {
     expect(await mistakesIn(`defaultProfile: '${text}'`)).toMatch(message);
   });
 
-  it('where a number is wanted, too', async () => {
+  it('where a number is required, too', async () => {
     expect(await mistakesIn('server: { port: "${PORT}" }')).toMatch(/server\.port needs the environment variable PORT/);
   });
 

@@ -56,6 +56,6 @@ describe('a single check that is listed', () => {
   });
 });
 
-it('what is listed and was never run is told', () => {
+it('listed scenarios that never ran are reported', () => {
   expect(unknownEntries([run()], listed('caching', 'cachign', 'caching:a'))).toEqual(['cachign']);
 });

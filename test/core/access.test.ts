@@ -99,7 +99,7 @@ describe('admits', () => {
     );
   });
 
-  it('A deny list takes away exactly those on it who say who they are.', () => {
+  it('A deny list excludes exactly the identified callers on it.', () => {
     fc.assert(
       fc.property(accessClause, caller, ({ deny, ...clause }, who) => {
         fc.pre(deny !== undefined && who.id !== undefined);
@@ -121,7 +121,7 @@ describe('admits', () => {
     expect(admits(clause, {})).toBe(false);
   });
 
-  it('A clause that asks nothing lets everybody in.', () => {
+  it('A clause without conditions admits every caller.', () => {
     fc.assert(
       fc.property(caller, (who) => {
         expect(admits({}, who)).toBe(true);
@@ -129,13 +129,13 @@ describe('admits', () => {
     );
   });
 
-  it('Hours are not judged here: they decide a call, not what is seen.', () => {
+  it('Hours are not evaluated here: they decide calls, not visibility.', () => {
     expect(admits({ hours: { from: '00:00', to: '00:00' } }, {})).toBe(true);
   });
 });
 
 describe('uniteClauses', () => {
-  it('Every clause of both lists is held once, in an order that does not depend on who came first.', () => {
+  it('Every clause of both lists is kept once, in an order that does not depend on the order of the lists.', () => {
     fc.assert(
       fc.property(fc.array(accessClause), fc.array(accessClause), (a, b) => {
         const united = uniteClauses(a, b);

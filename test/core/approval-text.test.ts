@@ -68,8 +68,8 @@ const json = fc.letrec((tie) => ({
   members: fc.dictionary(withUnseen, tie('value'), { maxKeys: 30 }),
 })).members as fc.Arbitrary<JsonObject>; // dictionaries of JSON
 
-describe('what a person is asked', () => {
-  it('names every argument, whatever the arguments are, and holds nothing invisible', () => {
+describe('the text of an approval request', () => {
+  it('names every argument, whatever the arguments are, and contains nothing invisible', () => {
     fc.assert(
       fc.property(json, json, (given, inputResponses) => {
         const asked = { ...request(given), inputResponses };
@@ -118,7 +118,7 @@ describe('what a person is asked', () => {
     expect(visibleJson(JSON.stringify({ odd }))).not.toContain(character);
   });
 
-  it('escapes marks that pile up on a letter, and leaves those that languages need', () => {
+  it('escapes combining marks that pile up on a letter, and keeps those that languages need', () => {
     expect(visible(`a${'\u0301'.repeat(6)}`)).toBe(`a${'\u0301'.repeat(4)}\\u{0301}\\u{0301}`);
     for (const text of ['é', 'naïve', 'हिन्दी', 'שלום', 'ไทย', '日本語', '👍']) expect(visible(text)).toBe(text);
   });

@@ -33,7 +33,7 @@ describe('canonical JSON', () => {
     [[undefined, 1], '[null,1]'],
     [undefined, 'null'],
     [new Map([[1, 2]]), '{}'],
-  ])('of what is no JSON it says what it always said', (value, text) => {
+  ])('of a value that is not JSON stays as it was before', (value, text) => {
     expect(canonicalJson(value)).toBe(text);
     expect(spelledOut(value)).toBe(text);
   });

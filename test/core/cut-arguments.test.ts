@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { cutArguments } from '../../src/core/approval-text.ts';
 import type { JsonObject, JsonValue } from '../../src/core/json.ts';
 
-describe('arguments among many requests', () => {
-  it('that are short are shown as they are', () => {
+describe('arguments in a list of requests', () => {
+  it('that are short are shown in full', () => {
     const short = { path: '/etc/passwd', text: 'x'.repeat(3000) };
     expect(cutArguments(short)).toEqual({ arguments: short });
   });
@@ -21,7 +21,7 @@ describe('arguments among many requests', () => {
     expect(cut.arguments.text).toBe(`${'x'.repeat(200)}… (1000000 characters)`);
   });
 
-  it('hide none behind another whose name begins alike, nor behind what says that there are more', () => {
+  it('hide no argument behind another with a similar name, nor behind the notice that there are more', () => {
     const begin = 'a'.repeat(100);
     const alike = { [`${begin}1`]: 'evil', [`${begin}2`]: 'harmless', [`${begin}3`]: 'harmless' };
     const shown = cutArguments({ ...alike, inner: alike, text: 'x'.repeat(5000) }).arguments;
@@ -35,7 +35,7 @@ describe('arguments among many requests', () => {
     ['at the top', (key: string): JsonObject => ({ [key]: 'x', path: '/etc/passwd' })],
     ['inside', (key: string): JsonObject => ({ inner: { [key]: 'x' }, path: '/etc/passwd' })],
     ['in a list', (key: string): JsonObject => ({ list: [{ [key]: 'x' }], path: '/etc/passwd' })],
-  ])('cut a name that is very long %s, say its length, and still name the others', (_, given) => {
+  ])('cut a name that is very long %s, state its length, and still name the others', (_, given) => {
     const { arguments: shown } = cutArguments(given('k'.repeat(1_000_000)));
     const text = JSON.stringify(shown);
     expect(text).toContain(`"${'k'.repeat(100)}… (1000000 characters)":`);
@@ -43,7 +43,7 @@ describe('arguments among many requests', () => {
     expect(shown.path).toBeDefined();
   });
 
-  it('keep a key that other code takes for the prototype', () => {
+  it('keep a key named __proto__', () => {
     const given = JSON.parse(`{"__proto__": {"a": "${'x'.repeat(5000)}"}}`) as JsonObject; // an own key
     expect(Object.keys(cutArguments(given).arguments)).toEqual(['__proto__']);
   });

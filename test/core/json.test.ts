@@ -47,7 +47,7 @@ describe('copyJson', () => {
     );
   });
 
-  it('A part that stands in two places is copied twice.', () => {
+  it('A part that occurs twice is copied twice.', () => {
     const part = { a: 1 };
     const copy = copyJson([part, part]);
     expect(copy).toEqual([{ a: 1 }, { a: 1 }]);
@@ -58,7 +58,7 @@ describe('copyJson', () => {
     expect(Object.keys(copyJson({ a: undefined, b: 1 }) as object)).toEqual(['b']); // a copied object is an object
   });
 
-  it('A value that says itself what it is in JSON is copied as that.', () => {
+  it('A value with toJSON is copied as its JSON.', () => {
     const at = new Date(0);
     expect(copyJson({ at, url: new URL('https://example.com/a') })).toEqual({
       at: '1970-01-01T00:00:00.000Z',
@@ -69,7 +69,7 @@ describe('copyJson', () => {
   const notJson = fc.constantFrom<unknown>(() => 1, Symbol('s'), 10n);
   const step = fc.oneof(fc.nat({ max: 3 }), fc.constantFrom('a', 'b c', 'x/y', '~'));
 
-  it('What is not JSON is refused with the path to it.', () => {
+  it('A value that is not JSON is refused with the path to it.', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 5 }), notJson, (path, leaf) => {
         const error = errorOf(() => copyJson(planted(path, leaf)));
@@ -101,13 +101,13 @@ describe('copyJson', () => {
     expect(() => copyJson(loop)).toThrow('/a/0 contains itself');
   });
 
-  it('A value nested beyond all reason is refused, not followed until the stack ends.', () => {
+  it('A value that is nested too deeply is refused before the stack overflows.', () => {
     expect(copyJson(planted(Array(199).fill('a'), {}))).toBeDefined();
     expect(() => copyJson(planted(Array(200).fill('a'), {}))).toThrow('deeper than 200 levels');
     expect(() => copyJson(planted(Array(5000).fill(0), 1))).toThrow('deeper than 200 levels');
   });
 
-  it('__proto__ is refused as a name and changes nobody’s prototype.', () => {
+  it('__proto__ is refused as a name and changes no prototype.', () => {
     expect(() => copyJson(JSON.parse('{"a":{"__proto__":{"polluted":true}}}'))).toThrow('/a/__proto__ is not allowed');
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
   });
@@ -122,7 +122,7 @@ describe('isJson', () => {
     );
   });
 
-  it('Whatever is not JSON at any depth makes the whole not JSON.', () => {
+  it('One value that is not JSON, at any depth, makes the whole not JSON.', () => {
     const leaf = fc.constantFrom<unknown>(() => 1, Symbol('s'), 10n, undefined, Number.NaN, new Date(0), new Map());
     const path = fc.array(fc.constantFrom<string | number>('a', 0, 2), { maxLength: 5 });
     fc.assert(

@@ -116,7 +116,7 @@ describe('law 3: tighten', () => {
     );
   });
 
-  it('No layer loosens, whatever the order.', () => {
+  it('No layer loosens a limit, whatever the order.', () => {
     const layers = fc.array(limits, { minLength: 1, maxLength: 4 });
     const twoOrders = layers.chain((list) =>
       fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length, maxLength: list.length })),
@@ -184,7 +184,7 @@ describe('law 4: prefix and rename', () => {
     );
   });
 
-  it('How a tool runs and what it is called at its source stay.', () => {
+  it('The run of a tool and its name at its source stay.', () => {
     fc.assert(
       fc.property(distinctSpecs, newNames, (specs, newName) => {
         for (const renamed of [rename(specs, newName), prefix(specs, 'gh')]) {

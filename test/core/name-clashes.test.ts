@@ -27,7 +27,7 @@ const listsAfter = (given: readonly Claim[], refused: ReadonlyMap<Claim, string>
     specs: refused.has(claim) ? claim.specs : (claim.next ?? claim.specs),
   }));
 
-describe('lists that are to take the place of others', () => {
+describe('lists that replace others', () => {
   it('are refused until no name is claimed twice', () => {
     fc.assert(
       fc.property(claims, (given) => {
@@ -36,7 +36,7 @@ describe('lists that are to take the place of others', () => {
     );
   });
 
-  it('are all taken where they go together, however names move', () => {
+  it('are all accepted if they fit together, however names move', () => {
     fc.assert(
       fc.property(claims, (given) => {
         fc.pre(resolve(listsAfter(given, new Map())).held.length === 0);
@@ -45,7 +45,7 @@ describe('lists that are to take the place of others', () => {
     );
   });
 
-  it('are refused only if they change something, with words that name the tool and both sources', () => {
+  it('are refused only if they change something, with a message that names the tool and both sources', () => {
     fc.assert(
       fc.property(claims, (given) => {
         for (const [claim, words] of refuseClashing(given)) {

@@ -15,7 +15,7 @@ const anyName = fc.oneof(
 const validName = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_-]{0,47}$/);
 
 describe('toToolName', () => {
-  it('Whatever a server calls its tool, the name becomes a valid one.', () => {
+  it('Any name that a server uses for a tool becomes a valid one.', () => {
     fc.assert(
       fc.property(anyName, (name) => {
         expect(safeName(name)).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,47}$/);
@@ -93,7 +93,7 @@ describe('nearest', () => {
     );
   });
 
-  it('What is suggested is always one of the known names.', () => {
+  it('A suggestion is always one of the known names.', () => {
     fc.assert(
       fc.property(word, fc.array(word), (name, known) => {
         const guess = nearest(name, known);
@@ -102,7 +102,7 @@ describe('nearest', () => {
     );
   });
 
-  it('A name that resembles none of them is not guessed at.', () => {
+  it('A name that resembles no known one gets no suggestion.', () => {
     const other = fc.stringMatching(/^[0-9]{4,12}$/);
     fc.assert(
       fc.property(word, fc.array(other), (name, known) => {
@@ -116,7 +116,7 @@ describe('nearest', () => {
     expect(nearest('timeoutMS', ['timeouts', 'timeoutMs', 'maxTimeoutMs'])).toBe('timeoutMs');
   });
 
-  it('A suggestion is a sentence, and no suggestion is nothing.', () => {
+  it('A suggestion is a sentence; without one the text is empty.', () => {
     expect(didYouMean('inclde', ['include'])).toBe(' Did you mean "include"?');
     expect(didYouMean('xyz', ['include'])).toBe('');
   });

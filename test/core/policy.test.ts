@@ -8,7 +8,7 @@ describe('tightenPolicy', () => {
     expect(tightenPolicy({ approval: 'cautious' }, { approval: 'always' }).approval).toBe('always');
   });
 
-  it('Only who is accepted by both may approve.', () => {
+  it('Only callers that both policies accept may approve.', () => {
     const both = tightenPolicy({ approvers: ['caller', 'role:lead'] }, { approvers: ['role:lead', 'operator'] });
     expect(both.approvers).toEqual(['role:lead']);
     expect(tightenPolicy({ approvers: ['caller'] }, { approvers: ['operator'] }).approvers).toEqual([]);
@@ -33,7 +33,7 @@ describe('tightenPolicy', () => {
     expect(held.access).toEqual([{ roles: ['dev'] }, { roles: ['ops'] }]);
   });
 
-  it('Tuning is no limit: the word of the first, nearer one wins.', () => {
+  it('Tuning is not a limit: the value of the first, nearer layer wins.', () => {
     expect(tightenPolicy({ timeoutMs: 9, retries: 3 }, { timeoutMs: 1, retries: 0, cacheMs: 4 })).toEqual({
       timeoutMs: 9,
       retries: 3,
@@ -41,7 +41,7 @@ describe('tightenPolicy', () => {
     });
   });
 
-  it('What nobody says is absent, not undefined.', () => {
+  it('A field that no layer sets is absent, not undefined.', () => {
     expect(Object.keys(tightenPolicy({}, {}))).toEqual([]);
   });
 
@@ -79,7 +79,7 @@ describe('ownedBy', () => {
     concurrency: [{ scope: 'all', amount: 1 }],
   } as const;
 
-  it('Counted limits are marked with the layer that said them, so that two layers count apart.', () => {
+  it('Counted limits are marked with their layer, so that two layers count separately.', () => {
     const held = tightenPolicy(ownedBy(counted, 'tool:a'), ownedBy(counted, 'profile:p'));
     expect(held.rates?.map((rate) => rate.of)).toEqual(['profile:p', 'tool:a']);
     expect(held.concurrency?.map((slots) => slots.of)).toEqual(['profile:p', 'tool:a']);

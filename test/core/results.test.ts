@@ -35,7 +35,7 @@ describe('toolError', () => {
     });
   });
 
-  it('The cause is there for the log, and no wire carries it.', () => {
+  it('The cause is available to the log, and no response contains it.', () => {
     const cause = new Error('password=hunter2');
     const error = toolError('internal', 'Failed.', { cause });
     expect(error.cause).toBe(cause);
@@ -76,7 +76,7 @@ describe('textOf', () => {
     );
   });
 
-  it('What the tool itself said about its failure is read before the message.', () => {
+  it("The tool's own text about its failure comes before the message.", () => {
     const result = {
       ...failed(toolError('tool_error', 'Failed.')),
       content: [{ type: 'text', text: 'disk full' }],
@@ -84,7 +84,7 @@ describe('textOf', () => {
     expect(textOf(result)).toBe('disk full');
   });
 
-  it('A waiting result reads as what it waits for, its id and until when.', () => {
+  it('A waiting result reads as what it waits for, its id and its expiry.', () => {
     expect(textOf(WAITING)).toBe('Waiting for approval (id a1) until 2026-01-02T00:00:00.000Z.');
   });
 });

@@ -86,7 +86,7 @@ describe('compileSelector', () => {
     ['owner:x', 'known are bundle, tag, source, category, kind'],
     ['^gh_.*$', 'pass a RegExp as namePattern'],
     ['read file', 'neither a tool name nor a glob'],
-  ])('%j cannot be meant and is an error.', (selector, message) => {
+  ])('%j is invalid and an error.', (selector, message) => {
     expect(() => compileSelector(selector as Selector)).toThrow(message); // what a file may hold in its place
   });
 });

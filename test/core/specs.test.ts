@@ -7,7 +7,7 @@ import { specOf } from './arbitraries.ts';
 
 const SECRET = 'how-it-runs';
 
-describe('how a tool runs', () => {
+describe('the run of a tool', () => {
   const spec = specOf('t', { [RUN]: createRun({ kind: 'shell', command: [SECRET] }) });
 
   it('Spread copies it.', () => {
@@ -19,7 +19,7 @@ describe('how a tool runs', () => {
     expect(Reflect.ownKeys(structuredClone(spec))).not.toContain(RUN);
   });
 
-  it('Printed or serialised by itself it says [run] and nothing else.', () => {
+  it('Printed or serialised alone it says [run] and nothing else.', () => {
     expect(inspect(spec[RUN])).toBe('[run]');
     expect(inspect(spec, { depth: null, showHidden: true })).not.toContain(SECRET);
     expect(JSON.stringify({ run: spec[RUN] })).toBe('{"run":"[run]"}');
@@ -35,7 +35,7 @@ describe('isSameTool', () => {
   const base = specOf('t', { tags: ['a'], [RUN]: createRun({ kind: 'function', run }) });
   const changed = (changes: Partial<ToolSpec>): ToolSpec => ({ ...base, ...changes });
 
-  it('Two specs that say the same and run the same are the same tool, whatever the order of their keys.', () => {
+  it('Two specs with the same content and the same run are the same tool, whatever the order of their keys.', () => {
     const input = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'number' } } };
     const other = { properties: { b: { type: 'number' }, a: { type: 'string' } }, type: 'object' };
     expect(isSameTool(changed({ input }), changed({ input: other, [RUN]: createRun({ kind: 'function', run }) }))).toBe(
@@ -61,7 +61,7 @@ describe('isSameTool', () => {
 describe('catalogs', () => {
   const catalogOf = (...specs: readonly ToolSpec[]) => resolve([{ source: 's', specs }]);
 
-  it('A name held back names both owners and what to do.', () => {
+  it('A name that was held back names both owners and what to do.', () => {
     const { held } = resolve([
       { source: 'files', specs: [specOf('read_file', { source: 'files' })] },
       { source: 'github', specs: [specOf('read_file', { source: 'github' })] },
@@ -71,7 +71,7 @@ describe('catalogs', () => {
     expect(held[0]?.message).toContain('Prefix one of them.');
   });
 
-  it('Names that came, went, or now mean something else are told apart.', () => {
+  it('Added, removed and changed names are reported separately.', () => {
     const before = catalogOf(specOf('same', { [RUN]: createRun({ kind: 'x' }) }), specOf('gone'), specOf('edited'));
     const after = catalogOf(
       specOf('same', { [RUN]: createRun({ kind: 'x' }) }),
@@ -88,7 +88,7 @@ describe('catalogs', () => {
 });
 
 describe('distrust', () => {
-  it('A stranger’s word may only raise caution.', () => {
+  it('A claim of an untrusted source can only raise caution.', () => {
     const spec = specOf('t', {
       effects: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
       policy: { approval: 'always', approvers: ['caller'], timeoutMs: 5, retries: 9, maxResultBytes: 3 },
@@ -106,7 +106,7 @@ describe('distrust', () => {
     });
   });
 
-  it('A stranger’s warning stands.', () => {
+  it('A warning of an untrusted source stays.', () => {
     const effects = { readOnly: false, destructive: true, idempotent: false, openWorld: true };
     expect(distrust(specOf('t', { effects })).effects).toEqual(effects);
   });
