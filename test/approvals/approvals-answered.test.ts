@@ -49,7 +49,7 @@ describe('which callers may answer', () => {
     });
   });
 
-  it("the calling client's own answer counts where the policy names "caller", but not after another answer", async () => {
+  it("the calling client's own answer counts where the policy says approvers: caller, but not after another answer", async () => {
     const office = await openOffice({ tool: { policy: { approvers: ['caller'] } } });
     const own = { answers: { approval: true } };
     const first = idOf(await office.pay(3));

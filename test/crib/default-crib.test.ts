@@ -34,13 +34,13 @@ describe('defaultCrib()', () => {
     expect(existsSync(join(folder, '.toolcrib/crib.db'))).toBe(false);
   });
 
-  it('is one, also for those who ask at the same time', async () => {
+  it('is one instance, also for concurrent callers', async () => {
     workIn(folderWith({}));
     const [one, other] = await Promise.all([defaultCrib(), defaultCrib()]);
     expect(one).toBe(other);
   });
 
-  it('tells a mistake of the configuration, and is tried again once it is mended', async () => {
+  it('reports an error of the configuration, and tries again once it is corrected', async () => {
     const folder = folderWith({ 'toolcrib.yaml': 'tolls: []\n' });
     workIn(folder);
     await expect(defaultCrib()).rejects.toMatchObject({ code: 'invalid_config' });

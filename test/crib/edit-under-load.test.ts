@@ -130,7 +130,7 @@ describe('eight clients under load while an entry is edited', () => {
     ],
   ];
 
-  it.each(EDITS)('%s: every call is done, and none is told that there is no tool', async (_, { to, isDone }) => {
+  it.each(EDITS)('%s: every call is done, and no call gets unknown_tool', async (_, { to, isDone }) => {
     const running = await serve(config(FIRST));
     const stop = load(running);
     running.shop.write('toolcrib.yaml', to);
@@ -140,7 +140,7 @@ describe('eight clients under load while an entry is edited', () => {
     expect(codes.done).toBeGreaterThan(CLIENTS);
   });
 
-  it('an entry that is taken out ends, and its tools are not there any more', async () => {
+  it('a removed entry ends, and its tools are gone', async () => {
     const running = await serve(config(FIRST));
     const stop = load(running);
     running.shop.write('toolcrib.yaml', config(undefined));
@@ -152,7 +152,7 @@ describe('eight clients under load while an entry is edited', () => {
 });
 
 describe('an entry that a running server does not use', () => {
-  it('is stale in sources, readyz and check, with the reason and since when', async () => {
+  it('is stale in sources, readyz and check, with the reason and the time', async () => {
     const { shop, url, source } = await serve(config(FIRST));
     const begun = Date.now();
     shop.write('toolcrib.yaml', config({ mcp: { command: 'no-such-program-here', args: [] } }));

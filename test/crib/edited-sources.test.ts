@@ -47,7 +47,7 @@ describe('an edited entry that does not work', () => {
     ['a secret that is not declared', server({ MARK: '$'.concat('{secret:kye}') }), /kye/],
   ];
 
-  it.each(MISTAKES)('%s: the connection from before answers, and the source is stale', async (_, entry, reason) => {
+  it.each(MISTAKES)('%s: the old connection answers, and the source is stale', async (_, entry, reason) => {
     const { say, edit } = await editable(server({ MARK: 'first' }));
     const pid = await say('s_pid');
     const state = await edit(entry);
@@ -69,7 +69,7 @@ describe('an edited entry that does not work', () => {
     expect(stateOf(crib, 's')).toEqual({ name: 's', state: 'ready', toolCount: 3 });
   });
 
-  it('leaves no process behind, neither its own nor the one from before', async () => {
+  it('leaves no process behind, neither its own nor the old one', async () => {
     const presence = await watchPresence();
     const PRESENCE = presence.path;
     const { edit, say } = await editable(server({ MARK: 'first', PRESENCE }));
@@ -82,7 +82,7 @@ describe('an edited entry that does not work', () => {
   });
 });
 
-describe('while the connection from before answers', () => {
+describe('while the old connection answers', () => {
   it.each<[string, Fields, (crib: Crib) => unknown, unknown]>([
     [
       'overrides',
@@ -109,7 +109,7 @@ describe('while the connection from before answers', () => {
     expect(stateOf(crib, 's')).toMatchObject({ state: 'stale' });
   });
 
-  it('share of the edited entry holds: each caller has a server of its own', async () => {
+  it('share of the edited entry applies: each caller has its own server', async () => {
     const { crib, edit } = await editable(server({}));
     const pidOf = async (id: string) => saidOf(await (await crib.open(undefined, { id })).call('s_pid'));
     expect(await pidOf('ann')).toBe(await pidOf('bob'));
@@ -126,7 +126,7 @@ describe('while the connection from before answers', () => {
   });
 });
 
-describe('an edit of what is said about tools', () => {
+describe('an edit of settings for tools', () => {
   it('keeps the server', async () => {
     const { say, edit, crib } = await editable(server({}));
     const pid = await say('s_pid');
@@ -140,14 +140,14 @@ describe('an edit of what is said about tools', () => {
   });
 });
 
-describe('what ends at once', () => {
-  it('an entry that was taken out', async () => {
+describe('connections that end at once', () => {
+  it('those of a removed entry', async () => {
     const { say, edit } = await editable(server({ MARK: 'first' }));
     expect(await edit(undefined)).toBeUndefined();
     expect(await say('s_mark')).toBe('unknown_tool');
   });
 
-  it('a server that was disabled', async () => {
+  it('those of a disabled server', async () => {
     const block = (more: Fields) => yaml({ mcpServers: { s: { ...serverOf('editable.ts'), ...more } } });
     const folder = folderWith({ 'toolcrib.yaml': block({}) });
     const crib = await cribOf(folder, { watch: false });
@@ -157,13 +157,13 @@ describe('what ends at once', () => {
     expect(namesOf(crib)).toEqual([]);
   });
 
-  it('with onChange: stop, whatever ran before the edit', async () => {
+  it('with onChange: stop, every connection from before the edit', async () => {
     const { say, edit } = await editable(server({ MARK: 'first' }, { onChange: 'stop' }));
     expect(await edit({ ...BROKEN, onChange: 'stop' })).toMatchObject({ state: 'failed' });
     expect(await say('s_mark')).toBe('unknown_tool');
   });
 
-  it('with onChange: stop, also if only the entry from before, or only the edited one says so', async () => {
+  it('with onChange: stop, also if only the old entry or only the edited one says so', async () => {
     const before = await editable(server({}, { onChange: 'stop' }));
     expect(await before.edit(BROKEN)).toMatchObject({ state: 'failed', toolCount: 0 });
     const after = await editable(server({}));
@@ -184,7 +184,7 @@ describe('what ends at once', () => {
     expect(await say('s_mark')).toBe('unknown_tool');
   });
 
-  it('a file of a secret that is gone: the server that had it', async () => {
+  it('a secret file that was removed: the server that had the secret', async () => {
     const declared = { secrets: { key: { file: './key' } } };
     const { say, crib, folder } = await editable(server({ MARK: SECRET }), declared, { key: 'one' });
     expect(await say('s_mark')).toBe('one');
@@ -193,7 +193,7 @@ describe('what ends at once', () => {
     expect(await say('s_mark')).toBe('unavailable'); // the list of its server is known, and counts
   });
 
-  it('a host that a secret may not be sent to any more: the list that was fetched with it', async () => {
+  it('a host that may no longer get a secret: the list that was fetched with it', async () => {
     const tool = { name: 'remote', description: '', run: { kind: 'http', method: 'GET', url: 'https://x.test/' } };
     const upstream = await startServer((_request, response) =>
       response.writeHead(200, JSON_TYPE).end(yaml({ tools: [tool] })),
@@ -208,7 +208,7 @@ describe('what ends at once', () => {
   });
 });
 
-it('a secret that is no longer granted to a list ends with the edit, also while the list cannot be fetched', async () => {
+it('a secret that is no longer granted to a list ends with the edit, even while the list cannot be fetched', async () => {
   const tool = {
     name: 'remote',
     description: '',
@@ -263,7 +263,7 @@ describe('an edited secret', () => {
     expect(saidOf(await chest.call('t_pid'))).toBe(pid);
   });
 
-  it('in a file is noticed without asking, and so is a file of variables', async () => {
+  it('in a file is noticed automatically, and so is a file of variables', async () => {
     const sources = {
       s: server({ MARK: SECRET }),
       t: { mcp: { ...serverOf('editable.ts'), envFile: './elsewhere/env' } },
@@ -341,7 +341,7 @@ describe('an approval', () => {
     });
   });
 
-  it('for a tool of one server is not one for the same tool of another', async () => {
+  it('for a tool of one server does not count for the same tool of another', async () => {
     const shop = await editable(server({}));
     const approvalId = await ask(shop);
     const { mcp } = server({});
@@ -349,7 +349,7 @@ describe('an approval', () => {
     expect(await shop.chest.call('s_wipe', {}, { approvalId })).toMatchObject({ error: { code: 'denied' } });
   });
 
-  it('holds over an edit that leaves the definition as it was', async () => {
+  it('stays valid over an edit that does not change the definition', async () => {
     const shop = await editable(server({ MARK: 'first' }));
     const approvalId = await ask(shop);
     await shop.edit(server({ MARK: 'second' }));
@@ -370,7 +370,7 @@ describe('lists of other kinds', () => {
   const specs = (name: string) =>
     yaml({ tools: [{ name, description: '', run: { kind: 'http', method: 'GET', url: 'https://x.test/' } }] });
 
-  it('an API: its tools stay while the edited description cannot be read, and what is excluded is gone at once', async () => {
+  it('an API: its tools stay while the edited description cannot be read, and excluded ones are gone at once', async () => {
     const files = { 'one.json': description('/a', 'one'), 'two.json': description('/b', 'two') };
     const { crib, edit } = await editable({ openapi: './one.json' }, {}, files);
     expect(namesOf(crib)).toEqual(['s_one', 's_one_gone']);
@@ -406,7 +406,7 @@ describe('lists of other kinds', () => {
     expect(namesOf(crib)).toEqual(['two']);
   });
 
-  it('Python: its tools stay while the edited folder is not there', async () => {
+  it('Python: its tools stay while the edited folder does not exist', async () => {
     const files = { 'one/a.py': 'def one() -> str:\n    """One."""\n    return "one"\n' };
     const { crib, edit, say } = await editable({ python: './one' }, {}, files);
     expect(await edit({ python: './nowhere' })).toMatchObject({ state: 'stale' });
@@ -415,13 +415,13 @@ describe('lists of other kinds', () => {
     expect(await edit({ python: './one' })).toMatchObject({ state: 'ready' });
   });
 
-  it('files: their tools stay while the edited path is not there', async () => {
+  it('files: their tools stay while the edited path does not exist', async () => {
     const { crib, edit } = await editable({ files: './one.json' }, {}, { 'one.json': specs('one') });
     expect(await edit({ files: './nowhere.json' })).toMatchObject({ state: 'stale' });
     expect(namesOf(crib)).toEqual(['one']);
   });
 
-  it('specs of the configuration: one that was taken out is gone, while another is still being described', async () => {
+  it('specs of the configuration: a removed one is gone, while another is still being described', async () => {
     const tool = (name: string) => ({ name, description: name, run: { kind: 'shell', command: ['true'] } });
     const slow = { name: 'slow', description: '', run: { kind: 'python', module: './slow.py', function: 'slow' } };
     const module = 'import os, time\nwhile not os.path.exists("go"):\n    time.sleep(0.01)\ndef slow(): return 1\n';

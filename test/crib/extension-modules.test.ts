@@ -41,7 +41,7 @@ describe('a module of the configuration that is a guard', () => {
     expect(said).toMatch(/^no$|"mine" failed, so the call was refused/);
   });
 
-  it('is made with the options of its entry and stands where the entry says', async () => {
+  it('is created with the options of its entry and runs at the priority of the entry', async () => {
     for (const last of ['export default Guard;', 'export default (options) => new Guard(options);']) {
       const { crib, said } = await callUnder(`${CLASS}\n${last}`, { options: { words: 'never' }, priority: 'high' });
       expect(said).toBe('never');
@@ -57,7 +57,7 @@ export default new Seen();`;
   });
 });
 
-describe('a module of the configuration that would never be asked', () => {
+describe('a module of the configuration that would never be called', () => {
   it.each<[string, string, string]>([
     ['a misspelt hook', `export default { vetto() { return 'no'; } };`, 'Did you mean "veto"?'],
     ['a misspelt hook of a module', `export const priority = 600; export function vetto() {}`, 'Did you mean "veto"?'],

@@ -50,7 +50,7 @@ secrets: { team: { env: SPEC_TOKEN, hosts: ["${host}"] } }
     }
   });
 
-  it('brings only the kinds its source allows, and what it says about itself only raises caution', async () => {
+  it('brings only the kinds its source allows, and its own claims can only raise caution', async () => {
     const { url } = await serve([tool('fine', 'http'), tool('danger', 'shell')]);
     const crib = await cribOf(folderWith({ 'toolcrib.yaml': `sources: { team: { http: "${url}" } }\n` }));
     expect(namesOf(crib)).toEqual(['fine']);

@@ -52,32 +52,35 @@ const LISTS: Readonly<Record<string, (entry: Fields, settings: Fields, more: Fie
   },
 };
 
-describe.each(Object.keys(LISTS))('a tool of a list from elsewhere (%s) that names a secret', (way) => {
+describe.each(Object.keys(LISTS))('a tool of a remote list (%s) that names a secret', (way) => {
   const listed = (entry: Fields, settings: Fields, more: Fields = {}) => {
     const make = LISTS[way];
     if (make === undefined) throw new Error(way);
     return make(entry, settings, more);
   };
 
-  it.each(Object.keys(PLACES))('in its %s is left out unless the owner granted it to the source', async (place) => {
-    const victim = await echoServer();
-    for (const spelling of SPELLINGS) {
-      const entry = toolWith({ url: `${victim.base}/`, ...PLACES[place]?.(spelling) });
-      for (const more of [{}, { secrets: ['other'] }, { trust: true }]) {
-        const crib = await listed(entry, settingsFor(victim), more);
-        expect([spelling, crib.get('t')]).toEqual([spelling, undefined]);
-        expect(warningsOf(crib)).toContain(
-          'names the secret "victim", which tools of the source "team" may not use: add secrets: [victim] to that source to allow it.',
-        );
+  it.each(Object.keys(PLACES))(
+    'in its %s is left out unless the operator granted the secret to the source',
+    async (place) => {
+      const victim = await echoServer();
+      for (const spelling of SPELLINGS) {
+        const entry = toolWith({ url: `${victim.base}/`, ...PLACES[place]?.(spelling) });
+        for (const more of [{}, { secrets: ['other'] }, { trust: true }]) {
+          const crib = await listed(entry, settingsFor(victim), more);
+          expect([spelling, crib.get('t')]).toEqual([spelling, undefined]);
+          expect(warningsOf(crib)).toContain(
+            'names the secret "victim", which tools of the source "team" may not use: add secrets: [victim] to that source to allow it.',
+          );
+        }
       }
-    }
-    expect(victim.requests).toEqual([]);
-    const entry = toolWith({ url: `${victim.base}/`, ...PLACES[place]?.('${secret:victim}') });
-    const crib = await listed(entry, settingsFor(victim), { secrets: ['victim'] });
-    expect(await tryCall(crib, 't')).toMatchObject({ ok: true });
-    expect(victim.requests).toHaveLength(1);
-    expect(warningsOf(crib)).toBe('');
-  });
+      expect(victim.requests).toEqual([]);
+      const entry = toolWith({ url: `${victim.base}/`, ...PLACES[place]?.('${secret:victim}') });
+      const crib = await listed(entry, settingsFor(victim), { secrets: ['victim'] });
+      expect(await tryCall(crib, 't')).toMatchObject({ ok: true });
+      expect(victim.requests).toHaveLength(1);
+      expect(warningsOf(crib)).toBe('');
+    },
+  );
 
   it('in the format of older lists is left out, too', async () => {
     const victim = await echoServer();
@@ -96,7 +99,7 @@ describe.each(Object.keys(LISTS))('a tool of a list from elsewhere (%s) that nam
     expect(warningsOf(crib)).toContain('add secrets: [victim] to that source');
   });
 
-  it('only in an escaped text names none', async () => {
+  it('in an escaped text does not count', async () => {
     const victim = await echoServer();
     const entry = toolWith({ url: `${victim.base}/`, method: 'POST', body: 'write $${secret:victim}' });
     const crib = await listed(entry, settingsFor(victim));
@@ -114,7 +117,7 @@ describe('the key secrets of a source', () => {
     expect(warningsOf(crib)).toContain('names the secret "gihtub", which is not declared under secrets.');
   });
 
-  it('is refused on a source of a kind that would not heed it', async () => {
+  it('is refused on a source of a kind that would ignore it', async () => {
     for (const entry of [{ openapi: './api.json' }, { files: './x.json' }, { mcp: { command: 'true' } }]) {
       const sources = { team: { ...entry, secrets: ['s'] } };
       const folder = folderWith({ 'toolcrib.yaml': JSON.stringify({ sources, secrets: { s: { env: 'X' } } }) });
@@ -124,7 +127,7 @@ describe('the key secrets of a source', () => {
     }
   });
 
-  it('takes effect while running, and so does taking it back', async () => {
+  it('takes effect while the crib runs, and so does its removal', async () => {
     const victim = await echoServer();
     const server = await startServer();
     server.give({ tools: [toolWith({ url: `${victim.base}/`, headers: { 'x-key': '${secret:victim}' } })] });
@@ -181,7 +184,7 @@ describe('an OpenAPI description', () => {
     },
   );
 
-  it('at an address gets the secret that the owner names under auth', async () => {
+  it('at an address gets the secret that the operator names under auth', async () => {
     const victim = await echoServer();
     const server = await startServer();
     server.give(described(victim, 'key'));

@@ -46,7 +46,7 @@ describe('idempotency keys in the store', () => {
     expect(after.state.runs).toBe(0);
   });
 
-  it('a call whose process ended in the middle is not made again, and its outcome is unknown', async () => {
+  it('a call whose process ended in the middle does not run again, and its outcome is unknown', async () => {
     const url = `sqlite:${join(folderWith({}), 'crib.db')}`;
     await endInTheMiddle(url);
     const { state, pay } = await shop(url);
@@ -62,7 +62,7 @@ describe('idempotency keys in the store', () => {
     await expect(cribOf(folder)).rejects.toThrow(/idempotency|max/);
   });
 
-  it('a store that cannot be written lets no call through that must be made once', async () => {
+  it('a store that cannot be written allows no call that must run at most once', async () => {
     const { state, pay } = await shop(`sqlite:${join(folderWith({ file: '' }), 'file', 'crib.db')}`);
     expect(await pay()).toMatchObject({ error: { code: 'unavailable' } });
     expect(state.runs).toBe(0);
@@ -71,7 +71,7 @@ describe('idempotency keys in the store', () => {
 
 const CARD = 'sk-live-4242424242';
 
-describe('what is kept under a key', () => {
+describe('the stored result of a key', () => {
   it.each<[string, () => unknown]>([
     [
       'a failure',

@@ -64,7 +64,7 @@ describe('a source that fails to list', () => {
     expect(crib.sources()).toContainEqual({ name: 'team', state: 'ready', toolCount: 1 });
   });
 
-  it('keeps no list of another address', async () => {
+  it('does not use the list of another address', async () => {
     const [server, other] = [await startServer(), await startServer()];
     server.give({ tools: [tool('old')] }, { etag: '"one"' });
     const folder = folderWith({ 'toolcrib.yaml': config(server) });
@@ -75,7 +75,7 @@ describe('a source that fails to list', () => {
     expect(other.requests[0]?.headers).not.toHaveProperty('if-none-match');
   });
 
-  it('keeps a list that is checked like one that was just fetched', async () => {
+  it('checks a stored list like a fetched one', async () => {
     const server = await startServer();
     server.give({
       tools: [tool('fine'), tool('danger', 'agent'), { ...tool('secret'), run: { ...HTTP, body: '${secret:s}' } }],
@@ -117,7 +117,7 @@ secrets: { list: { env: LIST_KEY, hosts: ["127.0.0.1"] } }
     }
   });
 
-  it('is listed all the same where nothing can be kept', async () => {
+  it('lists its tools even if nothing can be stored', async () => {
     const server = await startServer();
     server.give({ tools: [tool('a')] });
     const folder = folderWith({ 'toolcrib.yaml': `sources: { team: { http: "${server.url}" } }\n`, 'crib.db/x': '' });
@@ -129,7 +129,7 @@ secrets: { list: { env: LIST_KEY, hosts: ["127.0.0.1"] } }
 });
 
 describe('the store', () => {
-  it('is not opened where no source needs it', async () => {
+  it('is not opened if no source needs it', async () => {
     const folder = folderWith({
       'toolcrib.yaml': 'sources: { local: { files: ./tools } }\n',
       'tools/a.json': JSON.stringify({ tools: [tool('a')] }),

@@ -36,7 +36,7 @@ describe('limits that outlive the process', () => {
     expect(await (await openOn(url, 'bob')).call('priced')).toMatchObject({ error: { code: 'rate_limited' } });
   });
 
-  it('what cannot be counted is not let through', async () => {
+  it('a call that cannot be counted is refused', async () => {
     const chest = await openOn(`sqlite:${join(folderWith({ file: '' }), 'file', 'crib.db')}`);
     const refused = await chest.call('priced');
     expect(refused).toMatchObject({ error: { code: 'unavailable', retryable: false } });
@@ -76,7 +76,7 @@ describe.skipIf(missing !== undefined)(title, () => {
     expect(results.filter(({ ok }) => ok)).toHaveLength(2);
   });
 
-  it('a database that is gone lets nothing through that must be counted', async () => {
+  it('a lost database allows no call that must be counted', async () => {
     const name = await server.createDatabase();
     const chest = await openOn(server.urlOf(name));
     expect(await passes(chest, 'free')).toEqual([true]);

@@ -9,8 +9,8 @@ const SPECS = JSON.stringify([{ name: 'good', description: '', run: { kind: 'htt
 const sourceOf = (crib: Awaited<ReturnType<typeof cribOf>>, name: string) =>
   crib.sources().find((source) => source.name === name);
 
-describe('a source with a mistake in its entry', () => {
-  it('is listed as failed with file, line and cure, and warned of once', async () => {
+describe('a source with an error in its entry', () => {
+  it('is listed as failed with file, line and remedy, and one warning is printed', async () => {
     const folder = folderWith({ 'toolcrib.yaml': `sources:\n  gh: { url: "https://x.y" }\ntools: [${GOOD}]\n` });
     const crib = await cribOf(folder, { watch: false });
     const cure =
@@ -25,7 +25,7 @@ describe('a source with a mistake in its entry', () => {
     expect(namesOf(crib)).toEqual(['good']);
   });
 
-  it('tells all of its mistakes', async () => {
+  it('reports all of its errors', async () => {
     const crib = await createCrib({ config: JSON.parse('{"sources": {"bad": {"files": 1, "trust": "maybe"}}}') });
     expect(sourceOf(crib, 'bad')).toMatchObject({
       state: 'failed',
@@ -50,7 +50,7 @@ describe('a source with a mistake in its entry', () => {
     expect((await ask('/api/sources/fs/reload', { method: 'POST', token })).status).toBe(200);
   });
 
-  it('leaves a profile usable that names its bundle', async () => {
+  it('does not break a profile that names its bundle', async () => {
     const config = `sources:\n  gh: { url: "https://x.y" }\n  "odd name": { url: "https://x.y" }\nprofiles: { a: { essential: gh } }\n`;
     const crib = await cribOf(folderWith({ 'toolcrib.yaml': config }), { watch: false });
     expect(crib.profiles()).toEqual(['a']);
@@ -58,7 +58,7 @@ describe('a source with a mistake in its entry', () => {
     expect(crib.bundles.get('odd name')).toBeUndefined();
   });
 
-  it('comes to life when it is mended, and its tools stay when it breaks', async () => {
+  it('starts when its entry is corrected, and its tools stay when the entry breaks', async () => {
     const bad = 'sources: { gh: { fils: ./tools.json } }\n';
     const folder = folderWith({ 'toolcrib.yaml': bad, 'tools.json': SPECS });
     const crib = await cribOf(folder);
@@ -105,7 +105,7 @@ describe('a bad tool of the configuration', () => {
       'needs a shell: [sh, -c, "ls | wc"]',
     ],
     ['a variable that is missing', '{ name: a, description: x, run: { kind: http, url: "${NO_SUCH}" } }', 'NO_SUCH'],
-  ])('costs itself alone and has a line: %s', async (_, tool, message) => {
+  ])('affects no other tool and is reported with its line: %s', async (_, tool, message) => {
     const folder = folderWith({ 'toolcrib.yaml': `# first\ntools:\n  - ${tool}\n  - ${GOOD}\n` });
     const crib = await cribOf(folder, { watch: false });
     expect(namesOf(crib)).toEqual(['good']);
@@ -114,13 +114,13 @@ describe('a bad tool of the configuration', () => {
     expect(crib.warnings()[0]).toMatch(/toolcrib\.yaml(:3:|, line 3)/);
   });
 
-  it('among bad ones only is a source that failed', async () => {
+  it('among bad ones only makes the source fail', async () => {
     const crib = await createCrib({ config: { tools: [{ name: 'a b', run: { kind: 'x' } }] } });
     expect(sourceOf(crib, 'inline')).toMatchObject({ state: 'failed', toolCount: 0 });
     await crib.close();
   });
 
-  it('is left out by an edit, and twenty of them hide no mistake elsewhere', async () => {
+  it('is left out by an edit, and twenty of them hide no error elsewhere', async () => {
     const bad = Array.from({ length: 30 }, () => '  - { name: "a b" }\n').join('');
     const folder = folderWith({ 'toolcrib.yaml': `tools:\n  - ${GOOD}\n` });
     const crib = await cribOf(folder, { watch: false });
@@ -134,7 +134,7 @@ describe('a bad tool of the configuration', () => {
 });
 
 describe('a bad tool of a spec file', () => {
-  it('costs itself alone and is named with file and line', async () => {
+  it('affects no other tool and is named with file and line', async () => {
     const specs = `tools:\n- ${GOOD}\n- { name: bad, description: x, run: { kind: shell, command: ls } }\n`;
     const folder = folderWith({ 'toolcrib.yaml': 'sources: { f: { files: ./tools.yaml } }\n', 'tools.yaml': specs });
     const crib = await cribOf(folder, { watch: false });

@@ -74,7 +74,7 @@ describe('onDuplicate: error, at start', () => {
     );
   });
 
-  it('names that differ, by a prefix too, are no clash', async () => {
+  it('names that differ, also by a prefix, do not clash', async () => {
     const tool = JSON.stringify({ tools: [{ name: 'x', description: '', run: { kind: 'shell', command: ['true'] } }] });
     const configuration = (second: string) =>
       `onDuplicate: error\nsources:\n  one: { files: ./x.json }\n  two: { files: ./x.json${second} }\n`;
@@ -88,7 +88,7 @@ describe('onDuplicate: error, at start', () => {
 });
 
 describe('onDuplicate: error, while running', () => {
-  it('the change of a source that claims a name of another is refused: its list from before stays', async () => {
+  it('the change of a source that claims a name of another is refused: its old list stays', async () => {
     const [one, two] = [server('one', 'x'), server('two', 'y')];
     const crib = await start([one.source, two.source]);
     two.list('y', 'x', 'new');
@@ -105,7 +105,7 @@ describe('onDuplicate: error, while running', () => {
     await crib.close();
   });
 
-  it('the first in configuration order does not take a name from one that has it', async () => {
+  it('the first in configuration order does not take a name from its owner', async () => {
     const [one, two] = [server('one', 'y'), server('two', 'x')];
     const crib = await start([one.source, two.source]);
     one.list('x');
@@ -113,7 +113,7 @@ describe('onDuplicate: error, while running', () => {
     await crib.close();
   });
 
-  it('nor does it where both change', async () => {
+  it('also if both change', async () => {
     const [one, two] = [server('one', 'y'), server('two', 'x')];
     const crib = await start([one.source, two.source]);
     one.list('x');
@@ -122,7 +122,7 @@ describe('onDuplicate: error, while running', () => {
     await crib.close();
   });
 
-  it('what was refused is taken as soon as the name is free', async () => {
+  it('a refused change is applied as soon as the name is free', async () => {
     const [one, two] = [server('one', 'x'), server('two', 'y')];
     const crib = await start([one.source, two.source]);
     two.list('x');
@@ -133,7 +133,7 @@ describe('onDuplicate: error, while running', () => {
     await crib.close();
   });
 
-  it('names may move between sources in one go, in a circle too', async () => {
+  it('names may move between sources at once, also in a circle', async () => {
     const [one, two, three] = [server('one', 'x'), server('two', 'y'), server('three', 'z')];
     const crib = await start([one.source, two.source, three.source]);
     one.list('y');
@@ -144,7 +144,7 @@ describe('onDuplicate: error, while running', () => {
     await crib.close();
   });
 
-  it('one that was refused stands in the way of another: both keep what they had', async () => {
+  it('a refused change blocks another one: both sources keep their lists', async () => {
     const [one, two, three] = [server('one', 'x'), server('two', 'y'), server('three', 'z')];
     const crib = await start([one.source, two.source, three.source]);
     two.list('x'); // has to keep y
@@ -165,7 +165,7 @@ describe('onDuplicate: error, while running', () => {
     await crib.close();
   });
 
-  it('a tool that is registered by hand keeps its name, and gives it back', async () => {
+  it('a tool that is registered in code keeps its name, and releases it', async () => {
     const one = server('one', 'y');
     const crib = await start([one.source]);
     expect(crib.register({ name: 'y', description: '', run: () => 1 }).ok).toBe(false);
@@ -213,7 +213,7 @@ describe('onDuplicate: error, at reload', () => {
     'two.json': tools('x', 'z'),
   };
 
-  it('a configuration that brings a clash is refused, and the old state stays', async () => {
+  it('a configuration with a clash is refused, and the old state stays', async () => {
     const folder = folderWith(START);
     const crib = await cribOf(folder, { watch: false });
     write(folder, { 'toolcrib.yaml': configuration('error', 'one', 'two') });
@@ -232,7 +232,7 @@ describe('onDuplicate: error, at reload', () => {
     expect(owners(crib)).toEqual({ y: 'one', x: 'two', z: 'two' });
   });
 
-  it('a list that is read again and brings a clash is refused alone, and reload goes on', async () => {
+  it('a list with a new clash is refused alone, and reload continues', async () => {
     const folder = folderWith({
       ...START,
       'toolcrib.yaml': configuration('error', 'one', 'two'),
@@ -244,7 +244,7 @@ describe('onDuplicate: error, at reload', () => {
     expect(stateOf(crib, 'two')).toMatchObject({ state: 'down' });
   });
 
-  it('from skip to error is refused while names clash; from error to skip takes what was refused', async () => {
+  it('from skip to error is refused while names clash; from error to skip applies what was refused', async () => {
     const folder = folderWith({ ...START, 'toolcrib.yaml': configuration('skip', 'one', 'two') });
     const crib = await cribOf(folder, { watch: false });
     write(folder, { 'toolcrib.yaml': configuration('error', 'one', 'two') });

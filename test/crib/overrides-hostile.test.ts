@@ -24,7 +24,7 @@ async function oddCrib(inputs: string, overrides: string): Promise<Crib> {
 const toldBy = (crib: Crib) => [...crib.warnings(), ...crib.sources().map(({ reason }) => reason ?? '')].join('\n');
 const OBJECT = "[{ type: 'object', properties: { repo: { type: 'string' }, verbose: { type: 'boolean' } } }]";
 
-describe('overrides with arguments that cannot be meant', () => {
+describe('overrides with invalid arguments', () => {
   it.each([
     ['fixed', '{ "*": { fixedArguments: { rpeo: x } } }', 'has no argument "rpeo". Did you mean "repo"?'],
     ['hidden', '{ "*": { hiddenArguments: verbos } }', 'has no argument "verbos". Did you mean "verbose"?'],
@@ -37,14 +37,14 @@ describe('overrides with arguments that cannot be meant', () => {
     ['a number', '{ "*": { hiddenArguments: 5 } }', 'hiddenArguments must be'],
     ['another type', '{ "*": { fixedArguments: { repo: [1] } } }', 'the value of "repo" does not match its schema'],
     ['not JSON', '{ "*": { fixedArguments: { repo: .inf } } }', 'repo is Infinity'],
-  ])('%s: no tool is offered, and a sentence says why', async (_, overrides, words) => {
+  ])('%s: no tool is listed, and a sentence says why', async (_, overrides, words) => {
     const crib = await oddCrib(OBJECT, overrides);
     expect(namesOf(crib)).toEqual([]);
     expect(toldBy(crib)).toContain(words);
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  it('the prototype is no name in a configuration, written or in code', async () => {
+  it('__proto__ is not a name in a configuration, neither in a file nor in code', async () => {
     const overrides = '{ "*": { "fixedArguments": { "__proto__": { "polluted": true } } } }';
     await expect(oddCrib(OBJECT, overrides)).rejects.toThrow('"__proto__" is not allowed as a name');
     const config = { sources: { odd: { module: './odd.mjs', overrides: JSON.parse(overrides) } } };
@@ -53,7 +53,7 @@ describe('overrides with arguments that cannot be meant', () => {
   });
 });
 
-describe('overrides over schemas that nobody should write', () => {
+describe('overrides over hostile schemas', () => {
   const FIX = '{ tool_0: { fixedArguments: { repo: abc } } }';
 
   it.each([
@@ -71,7 +71,7 @@ describe('overrides over schemas that nobody should write', () => {
       'that unfolds without end',
       '(() => { let one = { properties: { repo: {} } }; for (let i = 0; i < 40; i++) one = { properties: { repo: {} }, allOf: [one, one] }; return [one]; })()',
     ],
-  ])('%s: the tool is not offered with the argument open', async (_, inputs) => {
+  ])('%s: the tool is not listed with the argument open', async (_, inputs) => {
     const crib = await oddCrib(inputs, FIX);
     const chest = await crib.open();
     const result = await chest.call('tool_0', { repo: 'evil' });
@@ -79,20 +79,20 @@ describe('overrides over schemas that nobody should write', () => {
     expect(crib.get('tool_0')).toBeUndefined();
   });
 
-  it('a name of the prototype among properties pollutes nothing and answers nothing', async () => {
+  it('a name of the prototype among properties has no effect', async () => {
     const input = `[JSON.parse('{ "type": "object", "properties": { "__proto__": { "default": { "polluted": true } }, "repo": {} } }')]`;
     const crib = await oddCrib(input, FIX);
     expect(await (await crib.open()).call('tool_0', {})).toMatchObject({ ok: false });
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  it('parts that are no schemas are left to validation', async () => {
+  it('parts that are not schemas are left to validation', async () => {
     const input = "[{ type: 'object', properties: { repo: 5, title: {} }, required: 'repo', anyOf: {}, allOf: 7 }]";
     const crib = await oddCrib(input, FIX);
     expect(await (await crib.open()).call('tool_0', {})).toMatchObject({ error: { code: 'unavailable' } });
   });
 
-  it('thousands of arguments take no time worth waiting for', async () => {
+  it('thousands of arguments take no noticeable time', async () => {
     const input =
       "[{ type: 'object', properties: Object.fromEntries(Array.from({ length: 900 }, (_, i) => ['p' + i, {}])) }]";
     const crib = await oddCrib(input, '{ "*": { fixedArguments: { p0: 1 }, hiddenArguments: [p1, p899] } }');
@@ -100,7 +100,7 @@ describe('overrides over schemas that nobody should write', () => {
   });
 });
 
-describe('what is fixed stays as it was fixed', () => {
+describe('a fixed value stays as it is', () => {
   it('whatever the tool does to its arguments', async () => {
     const folder = folderWith({
       'toolcrib.yaml':
@@ -113,13 +113,13 @@ describe('what is fixed stays as it was fixed', () => {
       expect(await chest.call('tool')).toMatchObject({ content: [{ text: '{"box":{"items":[1]}}' }] });
   });
 
-  it('if it is hidden besides', async () => {
+  it('if it is hidden as well', async () => {
     const crib = await oddCrib(OBJECT, '{ "*": { fixedArguments: { repo: abc }, hiddenArguments: [repo] } }');
     expect(await (await crib.open()).call('tool_0')).toMatchObject({ data: { repo: 'abc' } });
     expect(crib.explain({}, undefined, 'tool_0').withheld).toEqual({ fixed: ['repo'], hidden: [] });
   });
 
-  it('and no spec can withhold anything itself', async () => {
+  it('and no spec can withhold arguments itself', async () => {
     const withheld = { values: { repo: 'evil' }, fixed: ['repo'], hidden: [], input: {} };
     const run = { kind: 'shell', command: ['true'], withheld, '[withheld]': withheld };
     const folder = folderWith({

@@ -39,7 +39,7 @@ const FIX_REPO = { create_issue: { fixedArguments: { repo: 'acme/site' } } };
 const reasonOf = (crib: Crib) => crib.sources().find(({ name }) => name === 'gh')?.reason;
 
 describe('a fixed argument', () => {
-  it('is not shown, and reaches the tool all the same', async () => {
+  it('is not shown, and still reaches the tool', async () => {
     const crib = await cribWith(FIX_REPO);
     const { repo: _repo, ...others } = PROPERTIES;
     expect(crib.get('create_issue')?.input).toEqual({ type: 'object', properties: others });
@@ -65,7 +65,7 @@ describe('a fixed argument', () => {
     expect(execute).not.toHaveBeenCalled();
   });
 
-  it('is neither approved nor recorded: what the caller sent is', async () => {
+  it('is neither approved nor recorded: only the arguments of the caller are', async () => {
     const seen: unknown[] = [];
     const note = (call: ToolCall) => void seen.push(call.input);
     const wrap: Extension['wrap'] = (call, next) => {
@@ -84,7 +84,7 @@ describe('a fixed argument', () => {
     expect(seen).toEqual([{ title: 'T' }, { title: 'T', labels: ['new'] }]);
   });
 
-  it('holds where another extension took the place of validation', async () => {
+  it('applies even if another extension replaces validation', async () => {
     const crib = await cribWith({ create_issue: { ...FIX_REPO.create_issue, hiddenArguments: 'dry' } }, undefined, {
       extensions: [{ name: 'validate', priority: 500, wrap: (call, next) => next(call) }],
     });
@@ -93,7 +93,7 @@ describe('a fixed argument', () => {
     expect(result).not.toHaveProperty('data.dry');
   });
 
-  it('may hold variables, and no secrets', async () => {
+  it('may contain variables, but no secrets', async () => {
     const folder = folderWith({
       'toolcrib.yaml': `
 sources:
@@ -109,21 +109,21 @@ secrets: { token: { env: TOKEN } }
     expect(crib.warnings().join('\n')).toMatch(/repo may not contain a secret/);
   });
 
-  it('that breaks what only a validator can tell fails the call, and names nothing that is hidden', async () => {
+  it('that only a validator finds invalid fails the call, and the error names nothing hidden', async () => {
     const crib = await cribWith({ create_issue: { fixedArguments: { repo: 'x' } } });
     const result = await (await crib.open()).call('create_issue', {});
     expect(result).toMatchObject({ error: { code: 'invalid_input', issues: [{ path: '' }] } });
     expect(JSON.stringify(result)).not.toMatch(/repo|"x"/);
   });
 
-  it('is known by name to operators, and its value to nobody', async () => {
+  it('is visible to operators by name; its value is never shown', async () => {
     const crib = await cribWith({ '*': { ...FIX_REPO.create_issue, hiddenArguments: ['dry'] } });
     const explanation = crib.explain({}, undefined, 'create_issue');
     expect(explanation.withheld).toEqual({ fixed: ['repo'], hidden: ['dry'] });
     expect(JSON.stringify([explanation, crib.catalog.specs, crib.warnings()])).not.toContain('acme/site');
   });
 
-  it('of several overrides: all hold, and the later word wins', async () => {
+  it('of several overrides: all apply, and the later one wins', async () => {
     const crib = await cribWith({
       '*': { fixedArguments: { repo: 'acme/one', dry: true } },
       'create_*': { fixedArguments: { repo: 'acme/two' }, hiddenArguments: ['title'] },
@@ -144,7 +144,7 @@ secrets: { token: { env: TOKEN } }
 });
 
 describe('a hidden argument', () => {
-  it('is not shown, and the tool gets its default, or nothing', async () => {
+  it('is not shown, and the tool gets its default or no value', async () => {
     const crib = await cribWith({ create_issue: { hiddenArguments: ['title', 'dry'] } });
     expect(Object.keys(crib.get('create_issue')?.input.properties ?? {})).toEqual(['repo', 'labels']);
     const result = await (await crib.open()).call('create_issue', { repo: 'acme/site' });
@@ -192,7 +192,7 @@ export const book = {
     return { crib, chest: await crib.open() };
   };
 
-  it('gets everything as that schema makes it of all arguments', async () => {
+  it('gets the result of that schema over all arguments', async () => {
     const input =
       'z.object({ room: z.string(), at: z.string().transform((text) => new Date(text)), seats: z.coerce.number().default(4) })';
     const { crib, chest } = await open(input, { fixedArguments: { room: 'blue' }, hiddenArguments: ['seats'] });
@@ -206,7 +206,7 @@ export const book = {
     });
   });
 
-  it('is held to what that schema says about all of them together', async () => {
+  it('is checked against that schema over all arguments together', async () => {
     const input =
       "z.object({ room: z.string(), seats: z.number() }).refine((all) => all.room !== 'small' || all.seats < 5, { message: 'room small has no such seats', path: ['seats'] })";
     const { chest } = await open(input, { fixedArguments: { room: 'small' } });
@@ -228,7 +228,7 @@ export const book = {
 describe('a glob', () => {
   const search = spec('search', { type: 'object', properties: { query: { type: 'string' } } });
 
-  it('leaves a tool that has no such argument as it is, but does not let callers send it', async () => {
+  it('leaves a tool without this argument unchanged, but refuses callers that send it', async () => {
     const crib = await cribWith({ '*': { fixedArguments: { repo: 'acme/site' } } }, [spec('create_issue'), search]);
     expect(crib.get('search')?.input).toEqual(search.input);
     const chest = await crib.open();
@@ -244,7 +244,7 @@ describe('a glob', () => {
     expect(crib.warnings()).toEqual(['The overrides "creat_*" of source "gh" match no tool.']);
   });
 
-  it('is over the names that tools have here', async () => {
+  it('matches the names that tools have in the crib', async () => {
     const folder = folderWith({
       'toolcrib.yaml':
         'sources:\n  gh: { files: ./tools.json, prefix: gh, overrides: { "gh_*": { fixedArguments: { repo: abc } } } }\n',
@@ -256,7 +256,7 @@ describe('a glob', () => {
 });
 
 describe('an argument that a tool loses while running', () => {
-  it('is not opened by another name: the list from before stays, and the source says why', async () => {
+  it('is not opened under another name: the old list stays, and the source says why', async () => {
     const folder = folderWith({ 'toolcrib.yaml': configuration(FIX_REPO), 'tools.json': files(spec('create_issue')) });
     const crib = await cribOf(folder, { executors: [echo], watch: false });
     const { repo, ...others } = PROPERTIES;
@@ -280,23 +280,23 @@ describe('priority, requires and meta', () => {
     list_issues: { meta: { author: 'Grace', tested: true } },
   };
 
-  it('the owner gives a tool of a source its place in the bundle', async () => {
+  it("the operator sets the priority of a source's tool in its bundle", async () => {
     const crib = await cribWith(overrides, tools);
     expect(crib.bundles.info('gh')?.toolNames).toEqual(['create_issue', 'list_issues', 'login']);
   });
 
-  it('the owner says what a tool of a source requires, which comes with it', async () => {
+  it("the operator sets the requirements of a source's tool, which are added with it", async () => {
     const crib = await cribWith(overrides, tools);
     expect(crib.get('create_issue')?.requires).toEqual(['login']);
     expect(crib.bundles.expand(['create_issue'], { bundleFilter: () => false })).toEqual(['create_issue', 'login']);
   });
 
-  it('a tool that is required and not there is reported', async () => {
+  it('a required tool that does not exist is reported', async () => {
     const crib = await cribWith({ login: { requires: ['logn'] } }, tools);
     expect(crib.warnings()).toContain('Tool "login" requires the tool "logn", which does not exist.');
   });
 
-  it('members of meta stand over those of the source, can be selected by, and cannot be changed', async () => {
+  it('members of meta override those of the source, can be selected by, and cannot be changed', async () => {
     const crib = await cribWith(overrides, tools);
     const { meta } = crib.get('list_issues') ?? {};
     expect(meta).toEqual({ author: 'Grace', licence: 'MIT', tested: true });
@@ -308,7 +308,7 @@ describe('priority, requires and meta', () => {
     ['priority', 'high'],
     ['requires', 7],
     ['meta', 'free'],
-  ])('a wrong %s costs its source alone, which says so', async (key, value) => {
+  ])('a wrong %s fails only its source, which says so', async (key, value) => {
     const crib = await cribWith({ '*': { [key]: value } }, tools);
     expect(crib.warnings().join()).toContain(`Source "gh": sources.gh.overrides["*"].${key} must be`);
   });

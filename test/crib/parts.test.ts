@@ -14,7 +14,7 @@ export const greet = {
 };
 `;
 
-describe('a crib of a configuration', () => {
+describe('a crib with a configuration', () => {
   it('runs a code tool from a scanned directory with a service and settings from configuration', async () => {
     const folder = folderWith({
       'toolcrib.yaml': `
@@ -36,7 +36,7 @@ defaultProfile: assistant
     });
   });
 
-  it('a service that cannot be made costs the tools that need it, is said, and is there once it can be', async () => {
+  it('a service that cannot be created affects only the tools that need it, is reported, and is used once it can be', async () => {
     const tool = (name: string, needs: string) =>
       `export const ${name} = { name: '${name}', description: '', needs: ['${needs}'], execute: (_, call) => typeof call.services.clock };`;
     const folder = folderWith({
@@ -64,7 +64,7 @@ defaultProfile: assistant
     expect(crib.warnings().join('\n')).not.toContain('"clock"');
   });
 
-  it('a service that is made stays the same where another one is edited', async () => {
+  it('a service stays the same if another one is edited', async () => {
     const folder = folderWith({
       'toolcrib.yaml': 'services: { made: ./made.js }\n',
       'made.js': 'let count = 0;\nexport default () => ({ number: ++count });',
@@ -157,7 +157,7 @@ defaultProfile: assistant
     ]);
   });
 
-  it('tools of TOOLCRIB_PLUGINS_DIR are there', async () => {
+  it('tools of TOOLCRIB_PLUGINS_DIR are listed', async () => {
     const folder = folderWith({
       'toolcrib.yaml': '{}\n',
       'extra/one.mjs': "export const one = { name: 'one', description: '', execute: () => 1 };",
@@ -170,12 +170,12 @@ defaultProfile: assistant
     }
   });
 
-  it('specs inline are tools', async () => {
+  it('inline specs are tools', async () => {
     const entry = '{ name: good, description: Good, run: { kind: shell, command: ["true"] } }';
     expect(namesOf(await cribOf(folderWith({ 'toolcrib.yaml': `tools:\n  - ${entry}\n` })))).toEqual(['good']);
   });
 
-  it('a bad spec inline is shown where it stands', async () => {
+  it('a bad inline spec is shown with its place', async () => {
     const folder = folderWith({
       'toolcrib.yaml': 'tools:\n  - { name: "not good", run: { kind: shell, command: ["true"] } }\n',
     });
@@ -187,7 +187,7 @@ defaultProfile: assistant
     expect(told).toMatch(/toolcrib\.yaml:2|tools\[0\]/);
   });
 
-  it('overrides correct what a source says; everything above tightens', async () => {
+  it('overrides correct the claims of a source; higher layers only tighten', async () => {
     const folder = folderWith({
       'toolcrib.yaml': `
 sources:
@@ -211,7 +211,7 @@ sources:
     });
   });
 
-  it('an extension of a module takes part, a built-in is tuned or turned off', async () => {
+  it('an extension of a module takes part; a built-in one can be configured or turned off', async () => {
     const folder = folderWith({
       'toolcrib.yaml': `
 extensions:
@@ -250,7 +250,7 @@ sources:
     expect(crib.warnings().join('\n')).toContain('NOWHERE_TO_BE_FOUND');
   });
 
-  it('the example of the contract loads; what is missing here is listed as failed, and what comes later is said', async () => {
+  it('the example of the contract loads; missing parts are listed as failed, and later features are named', async () => {
     const folder = folderWith({
       'services/clock.ts': "export default { now: () => 'noon' };",
       'extensions/mine.ts':

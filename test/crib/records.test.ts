@@ -25,8 +25,8 @@ function office(extensions: string) {
   return workshop;
 }
 
-describe('what a configuration says about records', () => {
-  it('logging: lines of JSON on stderr, the result alone on stdout', async () => {
+describe('the configuration of records', () => {
+  it('logging: lines of JSON on stderr, only the result on stdout', async () => {
     const workshop = office('{ logging: { level: debug, redact: ["a*"] } }');
     const { stdout, stderr } = await workshop.run(['call', 'add', 'a=1', 'b=2']);
     expect(stdout).toBe('3\n');
@@ -47,7 +47,7 @@ describe('what a configuration says about records', () => {
     ]);
   });
 
-  it('logging: nothing for what is below its level', async () => {
+  it('logging: no lines below its level', async () => {
     const workshop = office('{ logging: { level: warn } }');
     expect((await workshop.run(['call', 'add', 'a=1', 'b=2'])).stderr).toBe('');
     expect((await workshop.run(['call', 'fail'])).stderr).toContain('"code":"tool_error"');
@@ -67,7 +67,7 @@ describe('what a configuration says about records', () => {
     expect(crib.warnings()).toEqual([]);
   });
 
-  it('metrics: false turns traces off, too; otel: false those alone', async () => {
+  it('metrics: false turns traces off, too; otel: false only these', async () => {
     const off = await cribOf(folderWith(config('{ metrics: false }')));
     expect(off.extensions.list().map(nameOf)).not.toContain('trace');
     expect(off.extensions.list().map(nameOf)).not.toContain('measure');
@@ -77,7 +77,7 @@ describe('what a configuration says about records', () => {
     await expect(counting.metrics()).resolves.toContain('toolcrib_calls_total');
   });
 
-  it('a secret that a reload brings is hidden from then on', async () => {
+  it('a new secret after a reload is hidden from then on', async () => {
     const folder = folderWith({ 'toolcrib.yaml': 'secrets: {}\n' });
     process.env.TOOLCRIB_TEST_TOKEN = 'hunter2-hunter2';
     onTestFinished(() => void delete process.env.TOOLCRIB_TEST_TOKEN);
@@ -89,7 +89,7 @@ describe('what a configuration says about records', () => {
     expect(await chest.call('fail')).toMatchObject({ error: { message: 'refused: [secret token]' } });
   });
 
-  it('a secret of a file is hidden once it was used', async () => {
+  it('a secret from a file is hidden once it was used', async () => {
     const folder = folderWith({
       'toolcrib.yaml':
         'secrets: { key: { file: ./key, hosts: [specs.invalid] } }\nsources: { far: { http: "https://specs.invalid/", headers: { K: "${secret:key}" } } }\n',
@@ -102,7 +102,7 @@ describe('what a configuration says about records', () => {
     expect(await (await crib.open()).call('fail')).toMatchObject({ error: { message: 'refused: [secret key]' } });
   });
 
-  it('how many calls were counted survives an edit of something else', async () => {
+  it('the counts of calls survive an edit of another entry', async () => {
     const folder = folderWith(config('{ metrics: { prometheus: true } }'));
     const crib = await cribOf(folder, { tools, watch: false });
     await (await crib.open()).call('fail');

@@ -38,7 +38,7 @@ describe('reload', () => {
     expect(await chest.call('one')).toMatchObject({ error: { code: 'unknown_tool' } });
   });
 
-  it('an edit is noticed without asking', async () => {
+  it('an edit is noticed automatically', async () => {
     const folder = folderWith(START);
     const crib = await cribOf(folder);
     const changed = nextChange(crib);
@@ -47,7 +47,7 @@ describe('reload', () => {
     expect(namesOf(crib)).toContain('four');
   });
 
-  it('other files in its folder, such as a log of the server, are no edits', async () => {
+  it('other files in its folder, such as a log of the server, do not count as edits', async () => {
     const counted = { reads: 0 };
     vi.stubGlobal('countedReads', counted);
     const source = `export default { name: 'counter', start: async () => ({
@@ -72,7 +72,7 @@ describe('reload', () => {
     await vi.waitFor(() => expect(crib.profiles()).toEqual(['later']));
   });
 
-  it('a source that is added to the configuration comes, one that is taken out goes', async () => {
+  it('an added source appears, and a removed one disappears', async () => {
     const folder = folderWith({ ...START, 'more/five.json': tool('five') });
     const crib = await cribOf(folder);
     const changed = nextChange(crib);
@@ -99,7 +99,7 @@ describe('reload', () => {
     expect((await crib.open('assistant')).list().map((spec) => spec.name)).toEqual(['one']);
   });
 
-  it('a profile that is gone shows nothing to those who had opened it', async () => {
+  it('a removed profile shows nothing to callers that had opened it', async () => {
     const folder = folderWith(START);
     const crib = await cribOf(folder);
     const chest = await crib.open('assistant');
@@ -111,7 +111,7 @@ describe('reload', () => {
     expect(await chest.call('one')).toMatchObject({ error: { code: 'unknown_tool' } });
   });
 
-  it('tools, bundles and extensions added by hand survive', async () => {
+  it('tools, bundles and extensions added in code survive', async () => {
     const folder = folderWith(START);
     const crib = await cribOf(folder);
     crib.register({ name: 'mine', description: '', run: () => 'mine' });
@@ -124,7 +124,7 @@ describe('reload', () => {
     expect(crib.extensions.list().map((extension) => extension.name)).toContain('watcher');
   });
 
-  it('a source whose entry did not change goes on running', async () => {
+  it('a source with an unchanged entry keeps running', async () => {
     const folder = folderWith(START);
     const crib = await cribOf(folder);
     const before = crib.get('one');
@@ -133,7 +133,7 @@ describe('reload', () => {
     expect(crib.get('one')).toBe(before);
   });
 
-  it('what was counted is not forgotten by an edit of something else', async () => {
+  it('counts are kept over an edit of another entry', async () => {
     const limits = 'extensions: { rateLimit: { rates: [{ scope: all, amount: 1, perMs: 3600000 }] } }\n';
     const folder = folderWith({ 'toolcrib.yaml': limits });
     const crib = await cribOf(folder, { tools: [{ name: 'once', description: '', run: () => 1 }] });
@@ -144,7 +144,7 @@ describe('reload', () => {
     expect(await (await crib.openAll()).call('once')).toMatchObject({ error: { code: 'rate_limited' } });
   });
 
-  it('nor by an edit of another extension', async () => {
+  it('and over an edit of another extension', async () => {
     const limits = 'extensions:\n  rateLimit: { rates: [{ scope: all, amount: 1, perMs: 3600000 }] }\n';
     const folder = folderWith({ 'toolcrib.yaml': limits });
     const crib = await cribOf(folder, { tools: [{ name: 'once', description: '', run: () => 1 }] });
@@ -154,7 +154,7 @@ describe('reload', () => {
     expect(await (await crib.open()).call('once')).toMatchObject({ error: { code: 'rate_limited' } });
   });
 
-  it('an extension that is taken out is closed with the crib', async () => {
+  it('an extension that was removed is closed with the crib', async () => {
     const closed: string[] = [];
     Object.assign(globalThis, { closedExtensions: closed });
     const module = `export default { name: 'mine', priority: 500, onEnd() {}, close: async () => void closedExtensions.push('mine') };`;

@@ -27,7 +27,7 @@ describe.each(['in memory', 'in a store'])('used request states %s', (place) => 
     return { clock, seal, use, open: (id: string, text: string) => kept.open(subjectOf(id), text) };
   }
 
-  it('are bounded for each caller: one more is refused and not used, and later there is room again', async () => {
+  it('are limited per caller: one more is refused and not used, and later there is room again', async () => {
     const { clock, seal, use, open } = await states();
     for (let time = 0; time < MOST_OF_CALLER; time++) expect(await use('ann')).toEqual({ of: 'ann' });
     const late = await seal('ann');
@@ -50,7 +50,7 @@ describe.each(['in memory', 'in a store'])('used request states %s', (place) => 
     expect(await use('ann')).toEqual({ of: 'ann' });
   });
 
-  it('are not taken by what is not ours, or for somebody else', async () => {
+  it('are not taken by foreign states or for another caller', async () => {
     const { seal, use, open } = await states();
     const anns = await seal('ann');
     for (let time = 0; time < MOST_OF_CALLER + 5; time++) {
@@ -62,7 +62,7 @@ describe.each(['in memory', 'in a store'])('used request states %s', (place) => 
   });
 });
 
-it('all callers together have their bound, too', async () => {
+it('all callers together have a limit, too', async () => {
   const clock = manualClock();
   const kept = createRequestStates(undefined, clock);
   const [spec] = (await oneTool()).catalog.specs;
@@ -82,7 +82,7 @@ it('all callers together have their bound, too', async () => {
 });
 
 describe('crib.server.parked', () => {
-  it.each([[undefined], [null], [7], [{}], [['x']]])('refuses %j, which is no id', async (id) => {
+  it.each([[undefined], [null], [7], [{}], [['x']]])('refuses %j, which is not an id', async (id) => {
     const crib = await oneTool();
     await expect(crib.server.parked(id as never, { id: 'ann' })).rejects.toMatchObject({
       code: 'invalid_option',
@@ -90,7 +90,7 @@ describe('crib.server.parked', () => {
     });
   });
 
-  it('refuses what is no caller, and finds nothing under an id that is not there', async () => {
+  it('refuses an invalid caller, and finds nothing under an unknown id', async () => {
     const crib = await oneTool();
     await expect(crib.server.parked('x', 'ann' as never)).rejects.toMatchObject({ code: 'invalid_option' });
     expect(await crib.server.parked('x', { id: 'ann' })).toBeUndefined();

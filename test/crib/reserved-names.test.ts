@@ -52,7 +52,7 @@ async function configured(sources: object, files: Readonly<Record<string, string
   return { folder, crib: await cribOf(folder, { watch: false }) };
 }
 
-it('every tool that the crib brings itself has a reserved name', async () => {
+it('every tool of the crib itself has a reserved name', async () => {
   const { crib } = await configured({});
   expect(crib.catalog.specs.map((spec) => spec.name).sort()).toEqual([...NOW].sort());
   expect(RESERVED_NAMES).toEqual(expect.arrayContaining(NOW));
@@ -76,7 +76,7 @@ describe('a tool in code', () => {
 
 describe('a tool of a source', () => {
   it.each(FORMS)(
-    'named %s is held back, with and without tools of our own, whatever onDuplicate says',
+    'named %s is held back, with and without tools of the crib itself, whatever onDuplicate says',
     async (name) => {
       const files = { 'list.json': listOf([name, 'honest']) };
       for (const onDuplicate of ['skip', 'error']) {
@@ -127,7 +127,7 @@ describe('a tool of a source', () => {
     expectHeldBack(crib, name, 'theirs');
   });
 
-  it('is held back whatever overrides and bundles say about it, and ours stays as it is', async () => {
+  it('is held back whatever overrides and bundles say, and the tool of the crib stays', async () => {
     const said = { title: 'Search', description: 'Theirs', effects: { readOnly: true }, tags: ['safe'] };
     const overrides = Object.fromEntries(NOW.map((name) => [name, said]));
     const { crib } = await configured(
@@ -142,7 +142,7 @@ describe('a tool of a source', () => {
     }
   });
 
-  it('that comes late takes over nothing: by a changed list, a reload, or a profile that begins to search', async () => {
+  it('that comes late replaces nothing: by a changed list, a reload, or a profile that begins to search', async () => {
     const files = { 'list.json': listOf(['fine']) };
     const { crib, folder } = await configured({ theirs: { files: './list.json' } }, files);
     const said = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
@@ -196,21 +196,21 @@ describe('every kind of source', () => {
     },
   };
 
-  it.each(Object.keys(ways))('%s: a source and its tool do not make a reserved name together', async (way) => {
+  it.each(Object.keys(ways))('%s: a source and its tool cannot form a reserved name together', async (way) => {
     for (const { word, source, tool } of SPLIT) {
       const crib = await ways[way]?.(source, tool);
       if (crib !== undefined) expectHeldBack(crib, word, source);
     }
   });
 
-  it.each(Object.keys(ways))('%s: an honest tool of a reserved name is kept under its prefix', async (way) => {
+  it.each(Object.keys(ways))('%s: a tool of a reserved name is kept under its prefix', async (way) => {
     for (const word of RESERVED_NAMES) {
       const crib = await ways[way]?.('gh', word);
       expect([word, crib?.get(`gh_${word}`)?.source, crib?.catalog.held]).toEqual([word, 'gh', []]);
     }
   });
 
-  it('a remote name that is made safe is judged as it is then', async () => {
+  it('a remote name is checked after it was made valid', async () => {
     const names = ['search.tools', 'search tools', 'search/tools', 'search:tools', 'sear\u0441h_tools', 'a'.repeat(99)];
     const tools = names.map((name) => ({ name, inputSchema: { type: 'object' } }));
     const folder = folderWith({ 'tools.json': JSON.stringify({ tools }) });
@@ -221,8 +221,8 @@ describe('every kind of source', () => {
   });
 });
 
-describe('a search of a model', () => {
-  it('stays with the crib where a server calls itself search and lists tools', async () => {
+describe('a search by a model', () => {
+  it('stays with the crib if a server is named search and lists tools', async () => {
     const folder = folderWith({
       'tools.json': JSON.stringify({ tools: [{ name: 'tools', inputSchema: { type: 'object' } }] }),
     });
@@ -235,7 +235,7 @@ describe('a search of a model', () => {
 });
 
 describe('an entry for the store', () => {
-  it('is judged under the name that its source would give it', async () => {
+  it('is checked under the name that its source would give it', async () => {
     const options = (prefix: string): CribOptions => ({
       config: { sources: { stored: { database: true, prefix } } },
       store: { url: 'memory:' },
@@ -255,7 +255,7 @@ describe('an entry for the store', () => {
 });
 
 describe('the command line', () => {
-  it('check and serve say what is held back', async () => {
+  it('check and serve name the tools that are held back', async () => {
     const shop = createWorkshop({
       'toolcrib.yaml': JSON.stringify({
         ...OURS,

@@ -53,8 +53,8 @@ async function keptBy(chest: Chest, tool = 'log'): Promise<string> {
   return kept?.id ?? 'nothing was kept';
 }
 
-describe('large results are kept, and their beginning is handed over', () => {
-  it('says how much there is, until when it is kept and how to read it', async () => {
+describe('large results are stored, and the caller gets their beginning', () => {
+  it('states the full size, the expiry and how to read the rest', async () => {
     const result = await (await open()).call('log');
     expect(textOf(result)).toMatch(/^line 1: error\nline 2: fine/);
     expect(textOf(result)).toMatch(
@@ -64,7 +64,7 @@ describe('large results are kept, and their beginning is handed over', () => {
     expect(result).not.toHaveProperty('data');
   });
 
-  it('what is small enough, or asked for whole, or needed by another tool, is handed over as it is', async () => {
+  it('a result that is small enough, requested in full, or needed by another tool is returned unchanged', async () => {
     const chest = await open();
     expect(textOf(await chest.call('small'))).toBe('small');
     expect(textOf(await chest.call('log', {}, { wholeResult: true }))).toBe(LINES.join('\n'));
@@ -76,21 +76,21 @@ describe('large results are kept, and their beginning is handed over', () => {
     expect(result).toMatchObject({ content: [{ type: 'text' }, { type: 'image', data: 'aGVsbG8=' }] });
   });
 
-  it('without a word about results nothing is kept and there is no read_result', async () => {
+  it('without results in the configuration nothing is stored, and read_result does not exist', async () => {
     const without = await cribOf(folderWith({ 'toolcrib.yaml': 'profiles: {}\n' }), { tools: TOOLS });
     const chest = await without.open();
     expect(textOf(await chest.call('log'))).toBe(LINES.join('\n'));
     expect(chest.get('read_result')).toBeUndefined();
   });
 
-  it('what does not fit the quota is not kept, and says so; the beginning is there', async () => {
+  it('a result beyond the quota is not stored, and says so; its beginning is returned', async () => {
     const chest = await (await crib('{ offloadBytes: 10000, quotaBytes: 20000 }')).open();
     const result = await chest.call('log');
     expect(result).toMatchObject({ ok: true });
     expect(textOf(result)).toMatch(/^line 1: error[\s\S]*The rest could not be stored/);
   });
 
-  it('a store that cannot be written costs the rest of the result, not the result', async () => {
+  it('a store that cannot be written loses the rest of a result, not its beginning', async () => {
     const store = { url: `sqlite:${join(folderWith({ file: '' }), 'file', 'crib.db')}` };
     const broken = await cribOf(folderWith({ 'toolcrib.yaml': 'results: {}\n' }), {
       tools: [{ name: 'log', description: '', run: () => LINES.join('\n').repeat(3) }],
@@ -109,7 +109,7 @@ describe('read_result', () => {
     return textOf(await chest.call('read_result', { id: await keptBy(chest, tool), ...part }));
   };
 
-  it('reads a range of characters and says where to go on', async () => {
+  it('reads a range of characters and says where to continue', async () => {
     expect(await read('log', { offset: 6, length: 7 })).toBe(
       `: error\n\n[${LINES.join('\n').length - 13} more characters; continue with offset 13.]`,
     );
@@ -121,7 +121,7 @@ describe('read_result', () => {
     expect(await read('log', { fromLine: 9999 })).toBe('Line 9999 does not exist; the text has 5000 lines.');
   });
 
-  it('reads what a JSON pointer points at', async () => {
+  it('reads the value at a JSON pointer', async () => {
     expect(await read('items', { pointer: '/items/7/name' })).toBe('item 7');
     expect(await read('items', { pointer: '/items/7/a~1b~0c' })).toBe('14');
     expect(JSON.parse(await read('items', { pointer: '/items/2' }))).toEqual(ITEMS[2]);
@@ -160,7 +160,7 @@ describe('read_result', () => {
     expect(textOf(await (await both.openAll()).call('read_result', { id, length: 4 }))).toMatch(/^line/);
   });
 
-  it('is there wherever a profile shows anything, and nowhere else', async () => {
+  it('exists in every profile that shows a tool, and in no other', async () => {
     const profiles =
       'profiles:\n  some: { include: [log] }\n  none: { include: [] }\n  without: { exclude: [read_result] }\n';
     const all = await crib('{ offloadBytes: 10000 }', profiles);
@@ -176,7 +176,7 @@ describe('read_result', () => {
     ).rejects.toThrow(/"read_result".*reserved/);
   });
 
-  it('what it reads is never kept again', async () => {
+  it('results of read_result are never stored again', async () => {
     const chest = await open();
     const part = await chest.call('read_result', { id: await keptBy(chest), length: 50_000 });
     expect(textOf(part).length).toBeGreaterThan(50_000);
@@ -187,7 +187,7 @@ describe('a large result that repeats a secret', () => {
   it.each([
     ['text', () => `${'x'.repeat(20_000)} sk-live-4242424242`],
     ['data', () => ({ filler: 'x'.repeat(20_000), card: 'sk-live-4242424242' })],
-  ])('is kept with its name in the place of the value: %s', async (_, run) => {
+  ])('is stored with the name of the secret instead of the value: %s', async (_, run) => {
     vi.stubEnv('TOOLCRIB_TEST_CARD', 'sk-live-4242424242');
     const config = 'results: { offloadBytes: 10000 }\nsecrets: { card: { env: TOOLCRIB_TEST_CARD } }\n';
     const made = await cribOf(folderWith({ 'toolcrib.yaml': config }), {

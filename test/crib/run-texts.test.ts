@@ -32,7 +32,7 @@ describe.each([
   ['a spec file', filesOf],
   ['the configuration itself', inlineOf],
 ])('variables in %s', (_, write) => {
-  it('are filled in where the spec says how it runs, at any depth, and nowhere else', async () => {
+  it('are filled in within the run of the spec, at any depth, and nowhere else', async () => {
     const run = {
       url: 'https://api.example.com/${CRIB_TEST_A}',
       body: { '${CRIB_TEST_A}': ['${CRIB_TEST_MISSING:-default}', { deep: 'x${CRIB_TEST_EMPTY:-y}' }], n: 1 },
@@ -50,7 +50,7 @@ describe.each([
     expect(crib.get('a')).toMatchObject(words);
   });
 
-  it('that are missing or no variables are a problem of their entry, with its place, and the others load', async () => {
+  it('that are missing or malformed are a problem of their entry, with its place, and the others load', async () => {
     const wrong = ['${CRIB_TEST_MISSING}', '${a b}', '${never closed', '${CRIB_TEST_A:-${CRIB_TEST_A}}'];
     const entries = wrong.map((url, index) => tool(`wrong_${index}`, { url }));
     const crib = await cribOf(folderWith(write(tool('first', {}), ...entries, tool('last', {}))));
@@ -65,14 +65,14 @@ describe.each([
     expect(crib.sources()[1]).toMatchObject({ state: 'ready', reason: expect.stringContaining('tools[1]') });
   });
 
-  it('cannot bring a secret, a variable or an argument in by what they hold', async () => {
+  it('cannot add a secret, a variable or an argument through their values', async () => {
     const command = ['echo', '${CRIB_TEST_TRICK}', '${CRIB_TEST_A}', 'a $${plain} ${CRIB_TEST_A}'];
     const crib = await cribOf(folderWith(write(tool('a', { kind: 'shell', command }))));
     const { command: read } = runOf(crib, 'a') as { command: readonly string[] };
     expect(read.map(toSecretText)).toEqual(['echo', '${secret:github}', 'a value', 'a ${plain} a value']);
   });
 
-  it('may stand in what becomes a path, but not in a command that is still to be split', async () => {
+  it('may be in a path, but not in a command that is split afterwards', async () => {
     const older = (name: string, config: object) => ({ name, tool_type: 'shell', implementation_config: config });
     process.env.CRIB_TEST_A = '/srv/a b';
     const crib = await cribOf(
@@ -134,7 +134,7 @@ describe('secrets in specs', () => {
     expect(namesOf(crib)).toEqual(['a', 'b']);
   });
 
-  it('of a list from elsewhere must be declared, too, and its variables are plain text', async () => {
+  it('of a remote list must be declared, too, and its variables are plain text', async () => {
     const server = await startServer();
     server.give({
       tools: [
@@ -164,7 +164,7 @@ describe('secrets in specs', () => {
     expect(crib.warnings().join('\n')).toContain('stored spec "bad": Tool "bad": run.body names the secret "nobody"');
   });
 
-  it('that a value would hide is a mistake, not a text that is sent instead', async () => {
+  it('that a value would hide are an error, not a text that is sent instead', async () => {
     process.env.CRIB_TEST_A = 'US$';
     const crib = await createCrib({
       config: { tools: [tool('a', { body: '${CRIB_TEST_A}${secret:s}' })] as never },

@@ -24,14 +24,14 @@ function countingRetriever(bytes: number) {
   return { retriever, counts };
 }
 
-it('an index that nothing keeps is never written down', async () => {
+it('an index without a place to store it is never written', async () => {
   const { retriever, counts } = countingRetriever(8);
   const chest = await (await createCrib({ tools: MANY, retriever })).open();
   for (const query of ['a', 'b', 'c']) await chest.search(query);
   expect(counts.snapshots).toBe(0);
 });
 
-it('an index that is too large to be kept is not written down by every search', async () => {
+it('an index that is too large to store is not written by every search', async () => {
   const { retriever, counts } = countingRetriever(64 * 2 ** 20 + 1);
   const folder = folderWith({ 'toolcrib.yaml': '{}\n' });
   const url = `sqlite:${join(folder, 'crib.db')}`;
@@ -41,7 +41,7 @@ it('an index that is too large to be kept is not written down by every search', 
   expect(counts.snapshots).toBe(1);
 });
 
-it('what a retriever could not take in is given to it again', async () => {
+it('a retriever gets the tools that it failed to index again', async () => {
   const added: string[] = [];
   let isBroken = true;
   const retriever: Retriever = {
@@ -59,7 +59,7 @@ it('what a retriever could not take in is given to it again', async () => {
   expect(added).toEqual(['copy']);
 });
 
-it('whatever a retriever returns, the hits are tools of the view, each once, and at most as many as asked for', async () => {
+it('for any answer of a retriever, the hits are tools of the view, each once, and at most the requested number', async () => {
   const found = ['secret', 'nowhere', 'search_tools', 'copy', 'copy', 'paste', 'cut'];
   const retriever: Retriever = {
     add() {},
@@ -72,7 +72,7 @@ it('whatever a retriever returns, the hits are tools of the view, each once, and
   expect(names(await chest.search('anything', { limit: 2 }))).toEqual(['copy', 'paste']);
 });
 
-it('A removed tool is never returned, also where it goes while somebody searches.', async () => {
+it('A removed tool is never returned, even if it is removed during a search.', async () => {
   const started = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   const retriever: Retriever = {

@@ -15,19 +15,19 @@ const tool = (name: string, description: string): ToolInput => ({
 const names = (hits: readonly { readonly name: string }[]) => hits.map(({ name }) => name);
 const TOOLS = [tool('weather', 'Tell the forecast of a town'), tool('mail', 'Send a letter to somebody')];
 
-it('tools are found by meaning, where none of the words is theirs', async () => {
+it('search finds tools by meaning, without a word in common', async () => {
   const chest = await (await createCrib({ tools: TOOLS })).open();
   expect(names(await chest.search('will it rain in Paris tomorrow?', { minScore: 0 }))[0]).toBe('weather');
 });
 
-it('embeddings: none compares words alone', async () => {
+it('embeddings: none compares words only', async () => {
   const folder = folderWith({ 'toolcrib.yaml': 'retrieval: { embeddings: none }\n' });
   const chest = await (await cribOf(folder, { tools: TOOLS })).open();
   expect(await chest.search('will it rain in Paris tomorrow?', { minScore: 0 })).toEqual([]);
   expect(names(await chest.search('forecast'))).toEqual(['weather']);
 });
 
-it('a tool is found by the bundle it belongs to, also one it has joined since', async () => {
+it('a tool is found by the name of its bundle, also after it joined another', async () => {
   const crib = await createCrib({
     tools: TOOLS,
     bundles: [defineBundle({ name: 'cartography', tools: [] })],
@@ -39,7 +39,7 @@ it('a tool is found by the bundle it belongs to, also one it has joined since', 
   expect(names(await chest.search('cartography'))).toEqual(['mail']);
 });
 
-it('a tool is found by what its bundle is for, also when that has changed', async () => {
+it('a tool is found by the purpose of its bundle, also after that changed', async () => {
   const vault = (description: string) => `bundles:\n  vault: { description: ${description}, include: [mail] }\n`;
   const folder = folderWith({ 'toolcrib.yaml': vault('Stamps of philatelists') });
   const crib = await cribOf(folder, { tools: TOOLS });
@@ -51,7 +51,7 @@ it('a tool is found by what its bundle is for, also when that has changed', asyn
   expect(names(await chest.search('swap my coins with numismatists'))).toEqual(['mail']);
 });
 
-it('an endpoint of embeddings gets the key and is asked; where it fails, words decide and it is said once', async () => {
+it('an embedding endpoint is called with the key; if it fails, words decide, and one warning is printed', async () => {
   const asked: { key: string | undefined; texts: readonly string[] }[] = [];
   let isDown = false;
   const server = createServer(async (request, response) => {
@@ -86,7 +86,7 @@ secrets: { embed: { env: EMBEDDING_KEY, hosts: ["127.0.0.1:${port}"] } }
   expect(said[0]).not.toContain('key-of-the-endpoint');
 });
 
-it('a retriever of a module is used; one that is none is a mistake at the start', async () => {
+it('a retriever of a module is used; an invalid one is an error at start', async () => {
   const folder = folderWith({
     'toolcrib.yaml': 'retrieval: { module: ./mine.js, options: { only: mail } }\n',
     'mine.js': `export default ({ only }) => ({ add() {}, remove() {}, rank: async () => [{ name: only, score: 1, why: 'mine' }] });\n`,
@@ -99,7 +99,7 @@ it('a retriever of a module is used; one that is none is a mistake at the start'
   await expect(createCrib({ configFile: folder })).rejects.toThrow(/exports neither a retriever nor/);
 });
 
-it('what a retriever of a module says of its confidence is passed on, and left out where it is no such thing', async () => {
+it('the confidence of a custom retriever is passed on, and left out if it is invalid', async () => {
   const folder = folderWith({
     'toolcrib.yaml': 'retrieval: { module: ./mine.js }\n',
     'mine.js': `const rank = async (query) => [{ name: 'mail', score: 1, why: 'mine', ...(query && { confidence: query }) }];
@@ -116,7 +116,7 @@ export default { add() {}, remove() {}, rank };\n`,
   ]);
 });
 
-it('what a caller has used most decides between equals, for this caller and profile alone', async () => {
+it('the most used tool of this caller and profile wins a tie', async () => {
   const folder = folderWith({
     'toolcrib.yaml': 'retrieval: { usage: true }\nprofiles: { p: {}, q: {} }\ndefaultProfile: p\n',
   });
@@ -132,7 +132,7 @@ it('what a caller has used most decides between equals, for this caller and prof
   expect(await first('q', 'alice')).toBe('copy_xqzj');
 });
 
-it('a large index is kept in the store, and read again by the next process', async () => {
+it('a large index is stored, and the next process reads it', async () => {
   const many = Array.from({ length: 1200 }, (_, index) =>
     JSON.stringify({
       name: `tool_${index}`,
@@ -173,7 +173,7 @@ it('a large index is kept in the store, and read again by the next process', asy
   expect((await kept())?.length).toBe(written?.length);
 });
 
-it('a tool that changed while nobody ran is found by its new words, one that is gone is not found', async () => {
+it('a tool that changed between runs is found by its new words, a removed one is not found', async () => {
   const toolOf = (index: number, description = `Does thing number ${index}`) =>
     JSON.stringify({
       name: `tool_${index}`,

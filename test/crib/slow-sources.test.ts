@@ -28,7 +28,7 @@ function starting(source: Partial<Source> = {}) {
 }
 
 describe('a source that is slow to start', () => {
-  it('keeps the others waiting for eleven seconds, is starting meanwhile, and has failed after a minute', async () => {
+  it('delays the others by at most eleven seconds, is starting meanwhile, and has failed after a minute', async () => {
     const { clock, runner } = starting();
     clock.advance(10_999);
     expect(await isResolved(runner.started)).toBe(false);
@@ -43,7 +43,7 @@ describe('a source that is slow to start', () => {
     expect(statusOf(runner)).toEqual({ state: 'failed', reason: 'it did not start within 60000 ms' });
   });
 
-  it('is used when it comes after all', async () => {
+  it('is used when it starts after all', async () => {
     const { clock, runner, finish } = starting();
     clock.advance(11_000);
     await runner.started;
@@ -53,7 +53,7 @@ describe('a source that is slow to start', () => {
     expect(clock.count()).toBe(0);
   });
 
-  it('fails at its own time where that is shorter, and the others do not wait for longer', async () => {
+  it('fails at its own timeout if that is shorter, and the others do not wait longer', async () => {
     const { clock, runner } = starting({ startTimeoutMs: 20 });
     clock.advance(20);
     expect(await isResolved(runner.started)).toBe(true);
@@ -61,7 +61,7 @@ describe('a source that is slow to start', () => {
   });
 });
 
-it('an edit waits for the list of a source that goes on by itself for as long as a start does', async () => {
+it('an edit waits for the list of a source as long as a start does', async () => {
   const listed = Promise.withResolvers<void>();
   const { clock, runner } = starting({ start: async () => ({ ...LIVE, listed: listed.promise }) });
   await runner.started;

@@ -60,7 +60,7 @@ const NOT_YET = {
 const words = (result: ToolResult, name: string) => JSON.stringify(result).replaceAll(name, 'NAME');
 
 describe('while a source is in its first start', () => {
-  it('a name that does not exist, one that is hidden and one that comes are told the same: try again', async () => {
+  it('an unknown, a hidden and a starting tool get the same answer: try again', async () => {
     const profiles = { one: { include: ['here', 'late'] } };
     const { crib, list } = await starting({ tools: [TOOL, { ...TOOL, name: 'hidden' }], profiles });
     const chest = await crib.open('one', { id: 'alice' });
@@ -75,13 +75,13 @@ describe('while a source is in its first start', () => {
       expect(await chest.call(name)).toMatchObject({ error: { code: 'unknown_tool', retryable: false } });
   });
 
-  it('a tool that is named to call_tool is told so, too', async () => {
+  it('call_tool gives the same answer', async () => {
     const { crib } = await starting({ profiles: { one: { expose: 'search' } } });
     const chest = await crib.open('one');
     expect(await chest.call('call_tool', { name: 'absent', arguments: {} })).toMatchObject(NOT_YET);
   });
 
-  it('REST answers 503 with when to try again, and MCP with an answer that a model can read', async () => {
+  it('REST answers 503 with a time to retry, and MCP with a text that a model can read', async () => {
     const { crib } = await starting();
     const gateway = await serveCrib(crib);
     const ask = askThrough((asked) => fetch(asked), gateway.url().replace(/\/mcp$/, ''));
@@ -93,7 +93,7 @@ describe('while a source is in its first start', () => {
     expect(messages[0]?.result).toMatchObject({ isError: true });
   });
 
-  it('is over after ten minutes, whatever the source says', async () => {
+  it('the first start ends after ten minutes, whatever the source reports', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
     const { crib } = await starting();
@@ -104,7 +104,7 @@ describe('while a source is in its first start', () => {
     expect(await chest.call('absent')).toMatchObject({ error: { code: 'unknown_tool' } });
   });
 
-  it('a real server: its tool is asked for until it is there, and never said not to exist', async () => {
+  it('a real server: its tool answers "try again" until it is there, and never unknown_tool', async () => {
     const crib = await cribWith({ s: slow(1500) }, { background: true });
     const chest = await crib.open();
     const codes = new Set<string>();
@@ -119,14 +119,14 @@ describe('while a source is in its first start', () => {
     expect(saidOf(await chest.call('s_absent'))).toBe('unknown_tool');
   });
 
-  it('a source that has failed holds no name back', async () => {
+  it('a failed source reserves no names', async () => {
     const crib = await cribWith({ s: { mcp: serverOf('rough.ts', ['exits']) } }, { background: true });
     const chest = await crib.open();
     await expect.poll(() => stateOf(crib, 's')?.state, PATIENCE).toBe('failed');
     expect(saidOf(await chest.call('absent'))).toBe('unknown_tool');
   });
 
-  it('a list that was kept counts at once', async () => {
+  it('a stored list counts at once', async () => {
     const store = { url: `sqlite:${join(temporaryFolder(), 'crib.db')}` };
     const sources = { s: { mcp: serverOf('editable.ts') } };
     await (await cribWith(sources, { store, watch: false })).close();
@@ -148,7 +148,7 @@ describe('tools/list while a source is in its first start', () => {
     expect((await asked).tools.map(({ name }) => name)).toEqual(['late']);
   });
 
-  it('lists what is there after five seconds, not to be kept for long, and announces the rest', async () => {
+  it('lists the known tools after five seconds with a short lifetime, and announces the rest', async () => {
     const { crib, list } = await starting({ tools: [TOOL] });
     const gateway = await serveCrib(crib);
     const changed = Promise.withResolvers<void>();
@@ -175,7 +175,7 @@ describe('warnings about selectors', () => {
     return { crib: await work(), said };
   }
 
-  it('come when all lists are there, and not before', async () => {
+  it('are printed once all lists are there, and not before', async () => {
     const profiles = { one: { include: ['late', 'never'], approve: ['*_wipe'] } };
     const scene = Promise.withResolvers<Awaited<ReturnType<typeof starting>>>();
     const { crib, said } = await warningsOf(async () => {
@@ -196,7 +196,7 @@ describe('warnings about selectors', () => {
     );
   });
 
-  it('are not made at all by a server that brings what they mean', async () => {
+  it('are not printed if a server brings the matching tools', async () => {
     const profiles = { one: { approve: ['*_wipe'], include: ['s_mark', 's_wipe'] } };
     const { crib, said } = await warningsOf(() => cribWith({ s: slow(300) }, { background: true, rest: { profiles } }));
     await untilChanged(crib, () => namesOf(crib).includes('s_mark'));

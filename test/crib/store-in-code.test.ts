@@ -27,7 +27,7 @@ const status = async ({ store }: Crib) => store?.status();
 const park = async (crib: Crib) => (await crib.open(undefined, { id: 'ann' })).call('wipe', {}, { park: true });
 
 describe('a store in code', () => {
-  it.each(['memory', 'memory:', 'sqlite::memory:', ':memory:'])('is in memory where it says %s', async (store) => {
+  it.each(['memory', 'memory:', 'sqlite::memory:', ':memory:'])('is in memory if it is %s', async (store) => {
     const folder = folderWith({});
     const crib = await cribIn(folder, { store });
     expect(await park(crib)).toMatchObject({ status: 'waiting' });
@@ -35,7 +35,7 @@ describe('a store in code', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it.each(['sqlite::memory:', 'sqlite://:memory:'])('is in memory where its url says %s', async (url) => {
+  it.each(['sqlite::memory:', 'sqlite://:memory:'])('is in memory if its url is %s', async (url) => {
     const folder = folderWith({});
     const crib = await cribIn(folder, { store: { url } });
     expect(await park(crib)).toMatchObject({ status: 'waiting' });
@@ -43,7 +43,7 @@ describe('a store in code', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('is in memory where a configuration says sqlite::memory:', async () => {
+  it('is in memory if a configuration says sqlite::memory:', async () => {
     const folder = folderWith({ 'toolcrib.yaml': 'store: { url: "sqlite::memory:" }\n' });
     const crib = await cribIn(folder, { configFile: folder });
     expect(await park(crib)).toMatchObject({ status: 'waiting' });
@@ -51,7 +51,7 @@ describe('a store in code', () => {
     expect(readdirSync(folder).filter((name) => name !== '.toolcrib')).toEqual(['toolcrib.yaml']);
   });
 
-  it('is a file where it is a path, which starts from the working directory', async () => {
+  it('is a file if it is a path, relative to the working directory', async () => {
     const folder = folderWith({});
     const crib = await cribIn(folder, { store: './state/crib.db' });
     expect(await park(crib)).toMatchObject({ status: 'waiting' });
@@ -71,7 +71,7 @@ describe('a store in code', () => {
     expect(await status(crib)).toMatchObject({ location: join(folder, 'my crib.db') });
   });
 
-  it('keeps its requests, whichever way it is written', async () => {
+  it('keeps its requests, in every spelling', async () => {
     const folder = folderWith({});
     const crib = await cribIn(folder, { store: 'crib.db' });
     expect(await park(crib)).toMatchObject({ status: 'waiting' });
@@ -104,13 +104,13 @@ describe('a store in code', () => {
     expect(String((refused as Error).message)).not.toContain('hunter2');
   });
 
-  it('that is a folder is refused at once, with what to write', async () => {
+  it('that is a folder is refused at once, with the correct form', async () => {
     const folder = folderWith({ 'state/x': '' });
     const refused = await cribIn(folder, { store: './state' }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'invalid_store', message: expect.stringContaining('state/crib.db') });
   });
 
-  it('does not bring the configuration of the working directory, nor plugins', async () => {
+  it('does not load the configuration of the working directory, nor plugins', async () => {
     const folder = folderWith({
       'toolcrib.yaml': 'tools: [{ name: other, description: d, run: { kind: http, url: "http://x" } }]\n',
     });

@@ -10,7 +10,7 @@ const spec = (name: string, kind = 'http') => ({
 });
 
 describe('specs kept in the store', () => {
-  it('are tools; a change is seen at once, with its history', async () => {
+  it('are tools; a change is visible at once, with its history', async () => {
     const crib = await cribOf(folderWith({ 'toolcrib.yaml': CONFIGURATION }));
     const changed = nextChange(crib);
     await crib.store?.specs.put(spec('fetch_page'), 'ann');
@@ -40,7 +40,7 @@ describe('specs kept in the store', () => {
     expect(namesOf(second)).toEqual(['shared']);
   });
 
-  it('one that cannot be read is reported and costs only itself', async () => {
+  it('one that cannot be read is reported and affects no other', async () => {
     const crib = await cribOf(folderWith({ 'toolcrib.yaml': CONFIGURATION }));
     await crib.store?.specs.put({ name: 'bad', run: 'nothing' }, 'ann');
     await crib.store?.specs.put(spec('good'), 'ann');

@@ -87,7 +87,7 @@ async function seen(folder: string, work: () => void): Promise<void> {
 
 describe('a file that the configuration does not name', () => {
   it.each(['.', 'own', 'specs', 'api', 'code', 'servers', 'secrets', 'elsewhere'])(
-    "is nobody's edit when it is created, changed, renamed or removed: in %s",
+    'is not an edit when it is created, changed, renamed or removed: in %s',
     async (place) => {
       const { crib, folder, deeds } = await watched();
       const changed = vi.fn();
@@ -109,7 +109,7 @@ describe('a file that the configuration does not name', () => {
 });
 
 describe('an edit of the configuration', () => {
-  it('reads again what changed and nothing else', async () => {
+  it('reloads only what changed', async () => {
     const { crib, folder, deeds } = await watched();
     const before = deeds();
     const change = nextChange(crib);
@@ -137,7 +137,7 @@ describe('an edit of the configuration', () => {
     expect(deeds().serverStarts).toBe(1);
   });
 
-  it('announces a standing problem once', async () => {
+  it('reports an existing problem once', async () => {
     const config = 'sources: { bad: { url: "https://x.y" }, gone: { files: ./gone } }\n';
     const { crib, folder, deeds } = await watched({ 'toolcrib.yaml': config });
     await vi.waitFor(() => expect(deeds().told).toHaveLength(2));
@@ -148,7 +148,7 @@ describe('an edit of the configuration', () => {
     expect(deeds().told).toHaveLength(2);
   });
 
-  it('that is made while the crib starts is not missed', async () => {
+  it('that happens while the crib starts is not missed', async () => {
     const folder = folderWith({ 'toolcrib.yaml': 'profiles: { one: {} }\n' });
     let reads = 0;
     const crib = await createObservedCrib({ configFile: folder, store: { url: 'memory:' } }, (config) => {

@@ -50,7 +50,7 @@ describe('definitions of OpenAI', () => {
     expect(textOf(await chest.call('bare', {}))).toBe('ran');
   });
 
-  it('what runTools and zodFunction of the OpenAI library take is a tool', async () => {
+  it('a tool for runTools or zodFunction of the OpenAI library is a tool', async () => {
     await tryWeather(await open([{ type: 'function', function: { ...weather, function: sunny, parse: JSON.parse } }]));
     await crib?.close();
     const made = zodFunction({ name: 'weather', description: 'The weather', parameters: city, function: sunny });
@@ -93,13 +93,13 @@ describe('tools of LangChain', () => {
     await tryWeather(await open([Weather]));
   });
 
-  it('a transform of its schema happens once', async () => {
+  it('a transform of its schema runs once', async () => {
     const schema = z.object({ count: z.string().transform((text) => text.length) });
     const chest = await open([langChainTool(({ count }) => count + 1, { name: 'add', description: '', schema })]);
     expect(await chest.call('add', { count: 'abc' })).toMatchObject({ ok: true, data: 4 });
   });
 
-  it('one that takes a single text takes it as input', async () => {
+  it('a tool with a single text argument gets it as input', async () => {
     const shout = new DynamicTool({ name: 'shout', description: '', func: async (text) => text.toUpperCase() });
     const chest = await open([
       shout,
@@ -175,7 +175,7 @@ describe('tools of the AI SDK', () => {
     for (const name of ['json', 'lazy', 'dynamic']) await tryWeather(chest, name);
   });
 
-  it('the check of a schema of its own is made', async () => {
+  it('the validation of a custom schema runs', async () => {
     const schema = zodSchema(z.object({ city: z.string().transform((text) => text.toUpperCase()) }));
     const chest = await open({ weather: aiSdkTool({ inputSchema: schema, execute: sunny }) });
     expect(textOf(await chest.call('weather', { city: 'Rome' }))).toBe('sunny in ROME');
@@ -244,7 +244,7 @@ describe('tools of the AI SDK', () => {
     expect(await heard.promise).toEqual({ toolCallId: expect.any(String), messages: [] });
   });
 
-  it('one that needs approval asks for it, whatever it would decide itself', async () => {
+  it('a tool that needs approval always requests it', async () => {
     const execute = () => 'paid';
     const chest = await open({
       pay: aiSdkTool({ inputSchema: z.object({}), needsApproval: true, execute }),
@@ -266,8 +266,8 @@ describe('tools of the AI SDK', () => {
   });
 });
 
-describe('there and back', () => {
-  it('tools that formats made are tools of another crib', async () => {
+describe('round trip', () => {
+  it('tools in vendor formats are tools of another crib', async () => {
     const chest = await open([
       { name: 'echo', description: 'Says it again', input: PARAMETERS, run: (input) => input },
       {
@@ -292,8 +292,8 @@ describe('there and back', () => {
   });
 });
 
-describe('what is not a tool', () => {
-  it('a record names the member that is none', async () => {
+describe('values that are not tools', () => {
+  it('a record names the member that is not a tool', async () => {
     const good = aiSdkTool({ inputSchema: city, execute: sunny });
     await expect(createCrib({ tools: { good, bad: 7 } as never })).rejects.toThrow('"bad" is 7, not a tool.');
     await expect(createCrib({ tools: { bad: {} } as never })).rejects.toThrow('Tool "bad" has no run');
@@ -352,7 +352,7 @@ describe('what is not a tool', () => {
     expect(crib.catalog.specs).toEqual([]);
   });
 
-  it('a tool of Mastra is taken by its id, or under a name', async () => {
+  it('a tool of Mastra is accepted with its id, or under a name', async () => {
     const made = createTool({
       id: 'weather',
       description: 'The weather',

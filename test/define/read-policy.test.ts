@@ -124,7 +124,7 @@ describe('readPolicy', () => {
     });
   });
 
-  it('What is read cannot be changed afterwards by whoever wrote it down.', () => {
+  it('The author of a policy cannot change it after it was read.', () => {
     const rate = { ...RATE };
     const read = readPolicy({ rates: [rate] }, 'x');
     rate.amount = 99;
@@ -132,7 +132,7 @@ describe('readPolicy', () => {
     expect(Object.isFrozen(read) && Object.isFrozen(read.rates) && Object.isFrozen(read.rates?.[0])).toBe(true);
   });
 
-  it('What was given stays as free as it was: a copy is frozen, not the argument.', () => {
+  it('The given object is not frozen: the copy is.', () => {
     const given = {
       approvers: ['operator'],
       access: { roles: ['dev'], hours: { ...HOURS, days: [1] } },
@@ -143,7 +143,7 @@ describe('readPolicy', () => {
     expect(parts.map(Object.isFrozen)).toEqual(parts.map(() => false));
   });
 
-  it('Who says nothing shares one empty policy.', () => {
+  it('Tools without a policy share one empty policy.', () => {
     expect(readPolicy(undefined, 'a')).toBe(readPolicy(undefined, 'b'));
   });
 });

@@ -45,20 +45,20 @@ describe('tools as classes', () => {
     expect(crib?.match({ tags: ['math'] }).map(({ name }) => name)).toEqual(['count']);
   });
 
-  it('a class is a tool by an instance that the crib makes, and so is a subclass', async () => {
+  it('a class is a tool through an instance that the crib creates, and so is a subclass', async () => {
     const chest = await openWith(Counter, Named);
     expect(textOf(await chest.call('named', { by: 2 }))).toBe('named 2');
     expect(textOf(await chest.call('count', {}))).toBe('count 1');
   });
 
-  it('register takes a class, an instance and a list of them', async () => {
+  it('register accepts a class, an instance and a list of them', async () => {
     const chest = await openWith();
     expect(crib?.register(Counter)).toMatchObject({ ok: true, applied: ['count'] });
     expect(crib?.register([new Named()])).toMatchObject({ ok: true, applied: ['named'] });
     expect(textOf(await chest.call('count', {}))).toBe('count 1');
   });
 
-  it('a bundle takes them, too', async () => {
+  it('a bundle accepts them, too', async () => {
     crib = await createCrib({ bundles: [defineBundle({ name: 'b', tools: [Counter, new Named()] })] });
     expect(crib.catalog.specs.map(({ name }) => name)).toEqual(['count', 'named']);
   });
@@ -84,7 +84,7 @@ describe('tools as classes', () => {
     },
   );
 
-  it('a class with a static create is made by it', async () => {
+  it('a class with a static create is created by it', async () => {
     class Made {
       static create(): Made {
         return new Made('Hello');
@@ -102,7 +102,7 @@ describe('tools as classes', () => {
     expect(textOf(await (await openWith(Made)).call('made', {}))).toBe('HELLO');
   });
 
-  it('what stands on the class itself counts where an instance has none of it', async () => {
+  it('static members of the class count if an instance has none', async () => {
     class Fixed {
       static readonly description = 'On the class';
       static readonly input_schema = { type: 'object', required: ['a'] };
@@ -141,7 +141,7 @@ describe('tools as classes', () => {
     expect(unhandled).not.toHaveBeenCalled();
   });
 
-  it('the members of the second design are read: category, tags, prompt instructions, none as null', async () => {
+  it('the members of the second design are read: category, tags, prompt instructions, null as none', async () => {
     class AITool {
       readonly category: string | null = null;
       readonly tags: string[] = [];

@@ -36,7 +36,7 @@ describe('docs/migrate.md', () => {
   });
 
   describe.each(designs)('$title', (design) => {
-    it('their program with our names is the program that is shown', () => {
+    it('their program with our names is the program in the docs', () => {
       let rest = squeeze(design.after);
       for (const statement of adapt(design)) {
         const squeezed = squeeze(statement);
@@ -52,7 +52,7 @@ describe('docs/migrate.md', () => {
 });
 
 describe('the names of a design', () => {
-  it('are replaced with what stands in the place of capital words, the longest first', () => {
+  it('are replaced by our names, the longest first', () => {
     const names = [
       ['add(TOOL, to=NAME)', 'put(NAME, TOOL)'],
       ['add(TOOL)', 'put(TOOL)'],

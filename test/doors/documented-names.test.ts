@@ -69,7 +69,7 @@ describe('docs/reference.md', () => {
   });
 });
 
-it('docs/rest.md lists every route with who may use it', () => {
+it('docs/rest.md lists every route with its allowed callers', () => {
   const rows = rowsUnder('docs/rest.md', 'Routes').map(([route = '', who]) => [/`(.*)`/.exec(route)?.[1], who]);
   const available = ROUTES.filter(({ group }) => group !== 'later');
   expect([...rows].sort()).toEqual(available.map(({ method, path, who }) => [`${method} ${path}`, who]).sort());

@@ -55,7 +55,7 @@ describe('roles, users, permissions and deny decide the view', () => {
   });
 });
 
-describe('hours are judged per call', () => {
+describe('hours are evaluated per call', () => {
   it.each<[string, Hours, string, object]>([
     ['inside', { from: '09:00', to: '17:00' }, '2030-01-02T12:00:00Z', SEEN],
     ['outside', { from: '09:00', to: '17:00' }, '2030-01-02T18:00:00Z', REFUSED],

@@ -61,7 +61,7 @@ async function openWith({ executor, tool }: ReturnType<typeof server>, options?:
 }
 
 describe('circuit breaker per source: a dead server fails fast, is probed, comes back by itself', () => {
-  it('a dead server fails fast: after five failures in a row nobody knocks', async () => {
+  it('a dead server fails fast: after five failures in a row no call reaches it', async () => {
     const remote = server();
     const chest = await openWith(remote);
     await call(chest, 'far', 5);
@@ -86,7 +86,7 @@ describe('circuit breaker per source: a dead server fails fast, is probed, comes
     expect(remote.state.reached).toBe(5);
   });
 
-  it('tools that each reach something of their own do not', async () => {
+  it('tools with different servers do not', async () => {
     const remote = server('http');
     const chest = await openWith(remote);
     await call(chest, 'far', 6);
@@ -95,7 +95,7 @@ describe('circuit breaker per source: a dead server fails fast, is probed, comes
     expect(remote.state.reached).toBe(6);
   });
 
-  it('is probed by one call, whatever else comes at the same time', async () => {
+  it('is probed by one call, however many come at the same time', async () => {
     const remote = server();
     const chest = await openWith(remote);
     await call(chest, 'far', 5);
@@ -139,7 +139,7 @@ describe('circuit breaker per source: a dead server fails fast, is probed, comes
     ['sooner than it would be', 300, 300],
     ['in half a minute: the bound holds', 30_000, 2000],
     ['at once: not every call probes', 0, 100],
-  ])('is probed when the failure says that it may be asked again: %s', async (_, retryAfterMs, pauseMs) => {
+  ])('is probed when the failure names a time to retry: %s', async (_, retryAfterMs, pauseMs) => {
     const remote = server();
     const chest = await openWith(remote);
     remote.state.answer = failed(toolError('unavailable', 'not now', { retryAfterMs }));
@@ -160,7 +160,7 @@ describe('circuit breaker per source: a dead server fails fast, is probed, comes
     expect(remote.state.reached).toBe(6);
   });
 
-  it('a probe that takes longer than two seconds keeps nobody from probing', async () => {
+  it('a probe that takes longer than two seconds blocks no other probe', async () => {
     const remote = server();
     const chest = await openWith(remote);
     await call(chest, 'far', 5);
@@ -175,7 +175,7 @@ describe('circuit breaker per source: a dead server fails fast, is probed, comes
     expect(remote.state.reached).toBe(8);
   });
 
-  it('what was under way before and fails late does not put the next probe off', async () => {
+  it('a call from before that fails late does not delay the next probe', async () => {
     const remote = server();
     const chest = await openWith(remote);
     const late = Promise.withResolvers<ToolResult>();
@@ -191,14 +191,14 @@ describe('circuit breaker per source: a dead server fails fast, is probed, comes
     expect(await chest.call('far')).toMatchObject({ ok: true });
   });
 
-  it('a longer pause that the operator wants holds', async () => {
+  it('a longer pause in the configuration is kept', async () => {
     const remote = server();
     const chest = await openWith(remote, { openMs: 10_000 });
     await call(chest, 'far', 5);
     expect(await chest.call('far')).toMatchObject({ error: { retryAfterMs: 10_000 } });
   });
 
-  it('a probe that was cancelled says nothing: the next call probes', async () => {
+  it('a cancelled probe does not count: the next call probes', async () => {
     const remote = server();
     const chest = await openWith(remote);
     await call(chest, 'far', 5);
@@ -213,7 +213,7 @@ describe('circuit breaker per source: a dead server fails fast, is probed, comes
     expect(await chest.call('far')).toMatchObject({ ok: true });
   });
 
-  it('a tool that ran and failed shows that its server lives', async () => {
+  it('a tool that ran and failed shows that its server works', async () => {
     const remote = server();
     const chest = await openWith(remote);
     await call(chest, 'far', 4);
@@ -229,7 +229,7 @@ describe('circuit breaker per source: a dead server fails fast, is probed, comes
     expect(remote.state.reached).toBe(10);
   });
 
-  it('tools in code are each for themselves', async () => {
+  it('tools in code count separately', async () => {
     const { state, executor, tool } = server();
     const chest = await (await createCrib({ tools: [tool('far'), tool('near')], executors: [executor] })).open();
     await call(chest, 'far', 6);
@@ -237,7 +237,7 @@ describe('circuit breaker per source: a dead server fails fast, is probed, comes
     expect(state.reached).toBe(6);
   });
 
-  it('a function of this process is never left alone', async () => {
+  it('a function of this process always gets its calls', async () => {
     let runs = 0;
     const crib = await createCrib({
       tools: [

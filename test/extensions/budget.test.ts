@@ -28,7 +28,7 @@ async function passes(chest: Chest, ...names: readonly string[]): Promise<readon
 }
 
 describe('cost budgets: a tool may carry a price, a profile a budget per period', () => {
-  it('calls are made until the budget does not hold the price any more', async () => {
+  it('calls run until the budget is smaller than the price', async () => {
     const chest = await openWith([perHour('profile', 1)], [priced('dear', 0.4), priced('cheap', 0.1)]);
     expect(await passes(chest, 'dear', 'dear', 'dear', 'cheap', 'cheap', 'cheap')).toEqual([
       true,
@@ -40,7 +40,7 @@ describe('cost budgets: a tool may carry a price, a profile a budget per period'
     ]);
   });
 
-  it('what is refused says when the budget is renewed, and runs then', async () => {
+  it('a refusal names the time of renewal, and the call runs then', async () => {
     const chest = await openWith([perHour('profile', 1)], [priced('dear', 1)]);
     await chest.call('dear');
     const refused = await chest.call('dear');
@@ -56,13 +56,13 @@ describe('cost budgets: a tool may carry a price, a profile a budget per period'
     expect(await passes(chest, ...Array<string>(11).fill('cheap'))).toEqual([...Array(10).fill(true), false]);
   });
 
-  it('all budgets hold together: what one refuses costs nothing in another', async () => {
+  it('all budgets apply together: a call that one refuses costs nothing in another', async () => {
     const budgets = [perHour('caller', 2), perHour('tool', 1)];
     const chest = await openWith(budgets, [priced('a', 1), priced('b', 1), priced('c', 1)]);
     expect(await passes(chest, 'a', 'a', 'a', 'b', 'c')).toEqual([true, false, false, true, false]);
   });
 
-  it('callers have budgets of their own where the scope says so', async () => {
+  it('callers have their own budgets if the scope says so', async () => {
     const crib = await createCrib({
       tools: [priced('a', 1)],
       profiles: { only: { policy: { budgets: [perHour('caller', 1)] } } },
@@ -76,13 +76,13 @@ describe('cost budgets: a tool may carry a price, a profile a budget per period'
     expect(await passes(chest, 'free', 'free')).toEqual([true, true]);
   });
 
-  it('what is refused before it runs costs nothing', async () => {
+  it('a call that is refused before it runs costs nothing', async () => {
     const strict: ToolInput = { ...priced('strict', 1), input: { type: 'object', required: ['x'] } };
     const chest = await openWith([perHour('profile', 1)], [strict, priced('a', 1)]);
     expect(await passes(chest, 'strict', 'strict', 'a')).toEqual([false, false, true]);
   });
 
-  it('what never began costs nothing', async () => {
+  it('a call that never began costs nothing', async () => {
     const away: ToolInput = { ...priced('away', 1), needs: ['a service that is not there'] };
     const chest = await openWith([perHour('profile', 1)], [away, priced('a', 1)]);
     expect(await passes(chest, 'away', 'away', 'a')).toEqual([false, false, true]);
@@ -105,13 +105,13 @@ describe('cost budgets: a tool may carry a price, a profile a budget per period'
     expect(await chest.call('a')).toMatchObject({ error: { code: 'rate_limited' } });
   });
 
-  it('two at once cannot spend the same money', async () => {
+  it('two calls at once cannot spend the same money', async () => {
     const chest = await openWith([perHour('profile', 1)], [priced('dear', 1)]);
     const results = await Promise.all([1, 2, 3].map(() => chest.call('dear')));
     expect(results.filter(({ ok }) => ok)).toHaveLength(1);
   });
 
-  it('calls inside calls pay, too', async () => {
+  it('nested calls cost as well', async () => {
     const outer: ToolInput = {
       name: 'outer',
       description: '',

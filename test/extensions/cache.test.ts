@@ -30,7 +30,7 @@ async function cribOf(tool: ToolInput, options: CribOptions = {}) {
 }
 
 describe('cache', () => {
-  it('a call that was answered before is answered without running the tool', async () => {
+  it('a call with a cached answer does not run the tool', async () => {
     const { runs, tool } = counting();
     const chest = await (await cribOf(tool)).open();
     const first = await chest.call('look', { a: 1, b: 2 });
@@ -57,7 +57,7 @@ describe('cache', () => {
     ['another profile with other settings', { profile: 'other' }],
     ['another conversation', { options: { conversation: 'c2' } }],
     ['another time zone', { options: { timeZone: 'Asia/Tokyo' } }],
-  ] as const)('%s get an answer of their own', async (_what, other) => {
+  ] as const)('%s get their own answer', async (_what, other) => {
     const { runs, tool } = counting();
     const crib = await cribOf(tool, { profiles: { only: {}, other: { settings: { place: 'elsewhere' } } } });
     const usual = { input: { a: 1 }, caller: { id: 'ann' }, profile: 'only', options: {} };
@@ -66,7 +66,7 @@ describe('cache', () => {
     expect(runs).toHaveLength(2);
   });
 
-  it('a tool that was changed is run again', async () => {
+  it('a changed tool runs again', async () => {
     const { runs, tool } = counting();
     const crib = await cribOf(tool);
     const chest = await crib.open();
@@ -77,7 +77,7 @@ describe('cache', () => {
     expect(runs).toHaveLength(2);
   });
 
-  it('failures are not kept', async () => {
+  it('failures are not cached', async () => {
     let runs = 0;
     const { tool } = counting({
       run: () => {
@@ -91,7 +91,7 @@ describe('cache', () => {
     expect(runs).toBe(2);
   });
 
-  it('a tool that is not known to be read-only is always run, whatever the profile says', async () => {
+  it('a tool without readOnly always runs, whatever the profile says', async () => {
     const { runs, tool } = counting({ effects: {}, policy: {} });
     const chest = await (await cribOf(tool, { profiles: { only: { policy: { cacheMs: 1000 } } } })).open();
     await chest.call('look');
@@ -99,7 +99,7 @@ describe('cache', () => {
     expect(runs).toHaveLength(2);
   });
 
-  it('what was answered cannot be changed for the next who asks', async () => {
+  it('a caller cannot change the cached answer for the next one', async () => {
     const { tool } = counting();
     const chest = await (await cribOf(tool)).open();
     const first = await chest.call('look');
@@ -109,7 +109,7 @@ describe('cache', () => {
     expect(await chest.call('look')).toMatchObject({ data: { run: 1 } });
   });
 
-  it('access is judged before: who may not see the tool gets no answer of it', async () => {
+  it('access is checked before: a caller without access gets no cached answer', async () => {
     const { tool } = counting({ policy: { cacheMs: 1000, access: { roles: ['dev'] } } });
     const crib = await cribOf(tool);
     await (await crib.open(undefined, { id: 'ann', roles: ['dev'] })).call('look');
@@ -118,7 +118,7 @@ describe('cache', () => {
     });
   });
 
-  it('forgets the oldest answers when there are many', async () => {
+  it('removes the oldest answers when there are many', async () => {
     const { runs, tool } = counting();
     const chest = await (await cribOf(tool)).open();
     for (let index = 0; index <= 5000; index++) await chest.call('look', { index });

@@ -11,7 +11,7 @@ import {
 const settled = () => new Promise(setImmediate);
 const ONE_OF_TOOL = [{ scope: 'tool', amount: 1 }] as const;
 
-describe('concurrency: calls inside calls', () => {
+describe('concurrency: nested calls', () => {
   const nesting = (
     name: string,
     inner: string,
@@ -49,7 +49,7 @@ describe('concurrency: calls inside calls', () => {
     });
   });
 
-  it('a nested call does not queue behind a call that waits for the one around it', async () => {
+  it('a nested call does not queue behind a call that waits for its outer call', async () => {
     const waitingToo = Promise.withResolvers<void>();
     const tools = [
       nesting('a', 'b', ONE_OF_TOOL, waitingToo.promise),

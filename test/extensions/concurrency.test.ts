@@ -81,7 +81,7 @@ describe('concurrency: as many at once as the slots allow', () => {
     expect(names()).toEqual(['a', 'b']);
   });
 
-  it('no slots, no waiting', async () => {
+  it('without limits no call waits', async () => {
     const { tool, running } = workshop();
     const chest = await (await createCrib({ tools: [tool('a')] })).open();
     for (let i = 0; i < 50; i++) chest.call('a');
@@ -93,7 +93,7 @@ describe('concurrency: as many at once as the slots allow', () => {
 describe('concurrency: a slot comes free', () => {
   const open = async (run: ToolInput) => (await createCrib({ tools: [run] })).open();
 
-  it('when a call ends, and whoever came first is next', async () => {
+  it('when a call ends, and the first waiting call is next', async () => {
     const log: unknown[] = [];
     const first = Promise.withResolvers<void>();
     const run = async ({ id }: { id: number }) => {
@@ -124,7 +124,7 @@ describe('concurrency: a slot comes free', () => {
     expect(await chest.call('a')).toEqual(first);
   });
 
-  it('when a call is cancelled, though its tool goes on', async () => {
+  it('when a call is cancelled, even if its tool continues', async () => {
     const { tool, running } = workshop();
     const chest = await open(tool('a', ONE_OF_TOOL));
     const asker = new AbortController();
@@ -146,7 +146,7 @@ describe('concurrency: a slot comes free in time', () => {
     vi.useRealTimers();
   });
 
-  it('when the time of a call is up', async () => {
+  it('when a call times out', async () => {
     const { tool, running } = workshop();
     const chest = await (await createCrib({ tools: [tool('a', ONE_OF_TOOL)] })).open();
     const first = chest.call('a', {}, { timeoutMs: 10 });

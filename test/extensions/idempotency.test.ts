@@ -70,7 +70,7 @@ describe('idempotency keys: two calls with one key are one', () => {
     expect(state.runs).toBe(4);
   });
 
-  it('of two at once one is made, and the other is told to ask again', async () => {
+  it('of two at once one runs, and the other is told to retry', async () => {
     const { promise, resolve } = Promise.withResolvers<unknown>();
     const { state, tool } = paying(() => promise);
     const chest = await (await createCrib({ tools: [tool] })).open();
@@ -103,7 +103,7 @@ describe('idempotency keys: two calls with one key are one', () => {
     expect(state.runs).toBe(1);
   });
 
-  it('nobody is asked again about a call that was made', async () => {
+  it('no approver is asked again about a call that ran', async () => {
     const { tool } = paying(undefined, { policy: { approval: 'always' } });
     const approve = vi.fn(async () => true);
     const chest = await (await createCrib({ tools: [tool] })).open(undefined, { id: 'ann', approve });
@@ -112,7 +112,7 @@ describe('idempotency keys: two calls with one key are one', () => {
     expect(approve).toHaveBeenCalledTimes(1);
   });
 
-  it('while it runs here, however long it takes, the other is told to ask again', async () => {
+  it('while it runs here, however long it takes, the other is told to retry', async () => {
     const { state, tool } = paying(() => new Promise(() => {}), { policy: { timeoutMs: 100_000_000 } });
     const chest = await (await createCrib({ tools: [tool] })).open();
     void chest.call('pay', {}, KEY);
@@ -121,7 +121,7 @@ describe('idempotency keys: two calls with one key are one', () => {
     expect(state.runs).toBe(1);
   });
 
-  it('what was answered cannot be changed for the next who asks', async () => {
+  it('a caller cannot change the stored answer for the next one', async () => {
     const { tool } = paying();
     const chest = await (await createCrib({ tools: [tool] })).open();
     await chest.call('pay', {}, KEY);
@@ -130,7 +130,7 @@ describe('idempotency keys: two calls with one key are one', () => {
     expect(await chest.call('pay', {}, KEY)).toMatchObject({ data: { receipt: 1 } });
   });
 
-  it.each([[''], [7], [{}], ['x'.repeat(201)], [null]])('%j is no key', async (idempotencyKey) => {
+  it.each([[''], [7], [{}], ['x'.repeat(201)], [null]])('%j is not a key', async (idempotencyKey) => {
     const { state, tool } = paying();
     const chest = await (await createCrib({ tools: [tool] })).open();
     const refused = await chest.call('pay', {}, { idempotencyKey: idempotencyKey as string }); // plain JavaScript sends anything
@@ -139,7 +139,7 @@ describe('idempotency keys: two calls with one key are one', () => {
   });
 });
 
-describe('keys in memory are bounded', () => {
+describe('keys in memory are limited', () => {
   const DAY = 86_400_000;
   const open = async (
     bounds: Parameters<typeof idempotency>[0],
@@ -187,7 +187,7 @@ describe('keys in memory are bounded', () => {
   });
 
   it.each([{ maxBytesPerCaller: 30_000 }, { maxTotalBytes: 30_000 }])(
-    'a result that does not fit into %j is handed over once, and not made again',
+    'a result that does not fit into %j is returned once, and its call does not run again',
     async (bounds) => {
       const { state, pay } = await open(bounds, () => 'x'.repeat(12_000));
       for (const key of ['one', 'two', 'three']) expect(await pay(key)).toMatchObject({ ok: true });

@@ -83,7 +83,7 @@ describe('log: start, end, duration, call id, outcome', () => {
     expect(lines[0]?.callId).toBe(lines[1]?.callId);
   });
 
-  it('a call inside a call names the one around it', async () => {
+  it('a nested call names its outer call', async () => {
     const { lines, chest } = await logged('info');
     await chest.call('outer', {}, { id: 'around' });
     expect(toldOf(lines)).toEqual(['info call.end fine', 'info call.end outer']);
@@ -104,7 +104,7 @@ describe('log: start, end, duration, call id, outcome', () => {
     expect(lines[1]?.source).toBeUndefined();
   });
 
-  it('what was behind a failure inside', async () => {
+  it('the internal cause of a failure', async () => {
     const gate = {
       name: 'gate',
       priority: 500,
@@ -118,7 +118,7 @@ describe('log: start, end, duration, call id, outcome', () => {
   });
 });
 
-describe('from which level on', () => {
+describe('levels', () => {
   it.each<[LogLevel, readonly string[]]>([
     ['debug', ['debug call.start fine', 'info call.end fine', 'debug call.start broken', 'warn call.end broken']],
     ['info', ['info call.end fine', 'warn call.end broken']],
@@ -132,14 +132,14 @@ describe('from which level on', () => {
     expect(toldOf(lines)).toEqual(expected);
   });
 
-  it('a call that waits is told like one that is done', async () => {
+  it('a waiting call is logged like one that is done', async () => {
     const waiting = { ok: false, status: 'waiting', waiting: { for: 'input', id: 'w', expiresAt: 1 } } as const;
     const { lines, chest } = await logged('info', { tools: [{ name: 'ask', description: '', run: () => waiting }] });
     await chest.call('ask');
     expect(lines).toMatchObject([{ level: 'info', outcome: 'waiting' }]);
   });
 
-  it('nobody who did not ask for a log gets one', async () => {
+  it('a crib without a log writes none', async () => {
     const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     const crib = await createCrib({ tools });
     await (await crib.open()).call('broken');
@@ -178,7 +178,7 @@ describe('secrets', () => {
     });
   });
 
-  it('keys of your own', async () => {
+  it('custom keys', async () => {
     const lines: LogLine[] = [];
     const extensions = [logging({ level: 'debug', redact: 'iban*', sink: (line) => lines.push(line) })];
     const chest = await (await createCrib({ tools, extensions })).open();
@@ -186,7 +186,7 @@ describe('secrets', () => {
     expect(lines[0]?.arguments).toEqual({ iban_1: '[redacted]', other: 'y' });
   });
 
-  it('what a tool answers is not told', async () => {
+  it('results of tools are not logged', async () => {
     const answer = done('something private');
     const { lines, chest } = await logged('debug', { tools: [{ name: 'fine', description: '', run: () => answer }] });
     await chest.call('fine');
@@ -212,12 +212,12 @@ describe('a sink', () => {
     expect(crib.warnings().filter((warning) => warning.includes('disk full'))).toHaveLength(1);
   });
 
-  it('that never answers is not waited for', async () => {
+  it('that never settles is not awaited', async () => {
     const crib = await createCrib({ tools, extensions: [logging({ sink: () => new Promise(() => {}) })] });
     expect((await (await crib.open()).call('fine')).ok).toBe(true);
   });
 
-  it('that calls a tool itself is not told of that call', async () => {
+  it('that calls a tool itself gets no line for that call', async () => {
     const lines: LogLine[] = [];
     const crib = await createCrib({
       tools,

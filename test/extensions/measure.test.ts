@@ -62,7 +62,7 @@ describe('metrics of OpenTelemetry', () => {
     expect(await boundaries('mcp.server.operation.duration')).toEqual([mcpBoundaries]);
   });
 
-  it('say how long a call took, in seconds', async () => {
+  it('have the duration of a call in seconds', async () => {
     let ahead = 0;
     const clock = { ...systemClock, now: () => systemClock.now() + ahead };
     const run = () => {
@@ -75,7 +75,7 @@ describe('metrics of OpenTelemetry', () => {
     expect(typeof point?.value === 'object' && Math.round((point.value.sum ?? 0) / 600)).toBe(6);
   });
 
-  it('say how long a server took, each attempt by itself, and what became of it', async () => {
+  it('have the duration of a server, per attempt, and its outcome', async () => {
     const chest = await open({ executors: [mcp], tools: [far('far'), far('far_broken'), ...tools] });
     await chest.call('far');
     await chest.call('far_broken');
@@ -87,7 +87,7 @@ describe('metrics of OpenTelemetry', () => {
     ]);
   });
 
-  it('tell calls of MCP clients, and not those made inside them', async () => {
+  it('include calls of MCP clients, without nested ones', async () => {
     const chest = await open();
     await chest.call('outer', {}, { door: 'mcp' });
     await chest.call('fine', {}, { door: 'rest' });
@@ -96,7 +96,7 @@ describe('metrics of OpenTelemetry', () => {
     ]);
   });
 
-  it('say how many calls are under way, and that none is after a refusal, a timeout and a cancellation', async () => {
+  it('have the number of running calls, and zero after a refusal, a timeout and a cancellation', async () => {
     const controller = new AbortController();
     const waits = { description: '', run: () => new Promise(() => {}) };
     const chest = await open({
@@ -125,7 +125,7 @@ describe('metrics of OpenTelemetry', () => {
     expect(await pointsOf('gen_ai.execute_tool.duration')).toMatchObject([{ value: { count: 1 } }]);
   });
 
-  it('gauges say what the audit has still to write, until the crib is closed', async () => {
+  it('gauges have the backlog of the audit, until the crib is closed', async () => {
     await stopMetrics();
     collectMetrics('lastLook');
     const crib = await cribOf(folderWith({ 'toolcrib.yaml': 'store: { url: "sqlite:./crib.db" }\n' }), { tools });
@@ -156,7 +156,7 @@ describe('attributes are bounded', () => {
     expect(points.at(-1)).toMatchObject({ attributes: { 'gen_ai.tool.name': 'other' }, value: { count: 2 } });
   });
 
-  it('codes that an extension makes up are _OTHER, and nothing that a caller chose is an attribute', async () => {
+  it('codes of extensions are _OTHER, and no value of a caller is an attribute', async () => {
     const refuse = {
       name: 'refuse',
       priority: 500,
@@ -171,7 +171,7 @@ describe('attributes are bounded', () => {
   });
 });
 
-describe('where metrics are not collected', () => {
+describe('without a collector', () => {
   const takesPart = async (options: CribOptions = {}) => {
     const crib = await createCrib({ tools, ...options });
     return crib.extensions
@@ -180,14 +180,14 @@ describe('where metrics are not collected', () => {
       ?.applies?.(crib.get('fine') as never);
   };
 
-  it('no call pays for them', async () => {
+  it('measuring is skipped', async () => {
     otel.disable();
     expect(await takesPart()).toBe(false);
     collectMetrics();
     expect(await takesPart()).toBe(true);
   });
 
-  it('OTEL_* says that they will be, and they are once a provider is there', async () => {
+  it('OTEL_* announces one, and metrics are recorded once a provider is registered', async () => {
     otel.disable();
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', 'http://localhost:4318');
     const chest = await open();
@@ -197,7 +197,7 @@ describe('where metrics are not collected', () => {
     expect(await pointsOf('toolcrib.calls')).toMatchObject([{ value: 1 }]);
   });
 
-  it('otel: true or false has the last word, in code and in the configuration', async () => {
+  it('otel: true or false takes precedence, in code and in the configuration', async () => {
     expect(await takesPart({ extensions: [measure({ otel: false })] })).toBe(false);
     expect(await takesPart({ config: { extensions: { metrics: { otel: false } } } })).toBe(false);
     otel.disable();

@@ -52,7 +52,7 @@ async function inFlight(crib: Crib): Promise<number> {
 }
 
 describe('metrics: each call counted once by outcome', () => {
-  it('whatever became of it, calls inside calls and unknown names, too', async () => {
+  it('for any outcome, including nested calls and unknown names', async () => {
     const crib = await createCrib({ tools });
     const chest = await crib.open();
     await chest.call('fine');
@@ -97,7 +97,7 @@ describe('metrics: each call counted once by outcome', () => {
     expect(await ends(crib)).toEqual({ 'shaky unavailable': 1 });
   });
 
-  it('a code that an extension made up is "other"', async () => {
+  it('a custom code of an extension is "other"', async () => {
     const gate = {
       name: 'odd',
       priority: 500,
@@ -108,7 +108,7 @@ describe('metrics: each call counted once by outcome', () => {
     expect(await ends(crib)).toEqual({ 'fine other': 1 });
   });
 
-  it('how long it took, in a histogram of seconds', async () => {
+  it('with the duration in a histogram of seconds', async () => {
     const crib = await createCrib({ tools });
     const stuck = (await crib.open()).call('stuck');
     await vi.advanceTimersByTimeAsync(100);
@@ -153,7 +153,7 @@ describe('gauges return to zero', () => {
     expect(await inFlight(crib)).toBe(0);
   });
 
-  it('also where the extensions change while a call runs', async () => {
+  it('also if the extensions change while a call runs', async () => {
     const crib = await createCrib({ tools });
     const stuck = (await crib.open()).call('stuck');
     crib.extensions.add({ name: 'mine', priority: 500, onEnd() {} });
@@ -171,7 +171,7 @@ function factsOf(call: ToolCall): Record<string, unknown> {
   return Reflect.get(call, key ?? '');
 }
 
-describe('a tool that says of its run that it was a replay', () => {
+describe('a tool that claims that its run was a replay', () => {
   const forging: ToolInput = {
     name: 'forging',
     description: '',
@@ -179,7 +179,7 @@ describe('a tool that says of its run that it was a replay', () => {
     run: async (_: unknown, call: ToolCall) => void Object.assign(factsOf(call), { replayed: 'repeat' }),
   };
 
-  it('is counted as a run, and gets its slot of a rate not back', async () => {
+  it('is counted as a run, and does not get its rate slot back', async () => {
     const crib = await createCrib({ tools: [forging] });
     const chest = await crib.open();
     for (let turn = 0; turn < 4; turn++) await chest.call('forging');
@@ -205,7 +205,7 @@ describe('the text', () => {
     expect(METRICS_CONTENT_TYPE).toBe('text/plain; version=0.0.4; charset=utf-8');
   });
 
-  it('two cribs count each for itself', async () => {
+  it('two cribs count separately', async () => {
     const [one, two] = [await createCrib({ tools }), await createCrib({ tools })];
     await (await one.open()).call('fine');
     await (await two.open()).call('broken');
@@ -213,7 +213,7 @@ describe('the text', () => {
     expect(await ends(two)).toEqual({ 'broken tool_error': 1 });
   });
 
-  it('where nothing is counted the crib says so', async () => {
+  it('without counters the crib says so', async () => {
     const off = await createCrib({ tools, extensions: [metrics({ prometheus: false })] });
     await (await off.open()).call('fine');
     await expect(off.metrics()).rejects.toMatchObject({ code: 'not_counted' });

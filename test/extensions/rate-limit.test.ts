@@ -39,7 +39,7 @@ describe('rate limit: N in the window', () => {
     expect(refused).toHaveProperty('error.retryAfterMs', 500);
   });
 
-  it('who waits as long as the hint says is let through', async () => {
+  it('a caller that waits as long as the hint says is accepted', async () => {
     const chest = await open({ tools: [tool('a', per('tool', 2))] });
     await passes([chest, 'a'], [chest, 'a']);
     await vi.advanceTimersByTimeAsync(499);
@@ -55,7 +55,7 @@ describe('rate limit: N in the window', () => {
     expect(await passes([chest, 'a'], [chest, 'a'], [chest, 'a'], [chest, 'a'])).toEqual([true, true, true, false]);
   });
 
-  it('a repeated call that gets the result of the first costs nothing, one that is cached costs its slot', async () => {
+  it('a replayed call costs no slot, a cached one costs a slot', async () => {
     const read = { ...tool('r', per('tool', 2)), effects: { readOnly: true } } as ToolInput;
     const cached = { ...read, name: 'c', policy: { rates: per('tool', 2), cacheMs: 60_000 } } as ToolInput;
     const chest = await open({ tools: [read, cached] });
@@ -72,7 +72,7 @@ describe('rate limit: N in the window', () => {
     expect(run).toHaveBeenCalledOnce();
   });
 
-  it('a wall clock that is set back does not open it again', async () => {
+  it('a wall clock that is set back does not reset it', async () => {
     const chest = await open({ tools: [tool('a', per('tool', 1))] });
     await passes([chest, 'a']);
     vi.setSystemTime(0);
@@ -80,7 +80,7 @@ describe('rate limit: N in the window', () => {
   });
 });
 
-describe('rate limit: whose calls are counted together', () => {
+describe('rate limit: which calls are counted together', () => {
   it('per caller', async () => {
     const crib = await createCrib({
       tools: [tool('a'), tool('b')],
@@ -137,12 +137,12 @@ describe('rate limit: whose calls are counted together', () => {
     ]);
   });
 
-  it('equal rates of two tools are counted apart', async () => {
+  it('equal rates of two tools are counted separately', async () => {
     const chest = await open({ tools: [tool('a', per('caller', 1)), tool('b', per('caller', 1))] });
     expect(await passes([chest, 'a'], [chest, 'b'])).toEqual([true, true]);
   });
 
-  it('equal rates of two profiles are counted apart', async () => {
+  it('equal rates of two profiles are counted separately', async () => {
     const policy = { rates: per('caller', 1) };
     const crib = await createCrib({ tools: [tool('a')], profiles: { x: { policy }, y: { policy } } });
     const [x, y] = [await crib.open('x', { id: 'ann' }), await crib.open('y', { id: 'ann' })];

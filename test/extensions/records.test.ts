@@ -48,7 +48,7 @@ describe('the table of extensions', () => {
     for (const [entry, [first]] of EXTENSION_ENTRIES) expect(first?.name).toBe(entry);
   });
 
-  it('says of each where it stands and why', () => {
+  it('has the priority and the reason of each', () => {
     for (const { priority, reason } of EXTENSIONS) {
       expect(priority).toBeGreaterThan(0);
       expect(reason).not.toBe('');

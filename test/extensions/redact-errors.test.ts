@@ -18,7 +18,7 @@ async function callOnce(run: (input: unknown) => unknown): Promise<ToolResult> {
   return (await (await cribOf(toolOf(run))).open()).call('tool', {});
 }
 
-describe('what fails says no secret', () => {
+describe('failures contain no secret', () => {
   it.each<[string, () => unknown]>([
     [
       'throws',
@@ -79,7 +79,7 @@ describe('what fails says no secret', () => {
     });
   });
 
-  it('nor does its cause', async () => {
+  it('in the cause', async () => {
     const inner = new Error('outside', { cause: new Error(SECRET) });
     const result = await callOnce(() => {
       throw new Error('nothing to see', { cause: inner });
@@ -97,7 +97,7 @@ describe('what fails says no secret', () => {
     expect((result as { error: { cause: unknown } }).error.cause).toBe(thrown);
   });
 
-  it('content that leads back to itself is copied, not followed for ever', async () => {
+  it('cyclic content is copied, not followed forever', async () => {
     const around: Record<string, unknown> = { said: SECRET };
     around.again = around;
     const result = await callOnce(() => ({ ...failed(toolError('upstream', 'no')), meta: around }));
@@ -106,7 +106,7 @@ describe('what fails says no secret', () => {
     expect(meta.again).toBe(meta);
   });
 
-  it('a name that nobody has is not said back with a secret in it, nor with the beginning of one', async () => {
+  it('an unknown name is not repeated with a secret in it, nor with the beginning of one', async () => {
     const chest = await (await cribOf(toolOf(() => 1))).open();
     expect(await chest.call(`get_${SECRET}`)).toMatchObject({
       error: { message: 'The tool "get_[secret s]" was not found.' },
@@ -115,14 +115,14 @@ describe('what fails says no secret', () => {
     expect(JSON.stringify(cut)).not.toContain('hunter2');
   });
 
-  it('arguments that are refused', async () => {
+  it('in refused arguments', async () => {
     const tool = { ...toolOf(() => 1), input: { type: 'object', additionalProperties: false } } as ToolInput;
     const result = await (await (await cribOf(tool)).open()).call('tool', { [SECRET]: 1 });
     expect(result).toMatchObject({ error: { code: 'invalid_input' } });
     expect(JSON.stringify(result)).not.toContain('hunter2');
   });
 
-  it('observers are told of the error without it', async () => {
+  it('in the error that observers see', async () => {
     const told: unknown[] = [];
     const watcher = { name: 'watcher', priority: 2000, onEnd: (_: unknown, result: unknown) => void told.push(result) };
     const crib = await cribOf(
@@ -136,25 +136,25 @@ describe('what fails says no secret', () => {
   });
 });
 
-describe('what succeeds is the tool’s own', () => {
-  it('an answer passes as it is', async () => {
+describe('successful results belong to the tool', () => {
+  it('a result passes unchanged', async () => {
     const answer = done(SECRET);
     expect(await callOnce(() => answer)).toBe(answer);
   });
 
-  it('a failure without a secret passes as it is', async () => {
+  it('a failure without a secret passes unchanged', async () => {
     const failure = failed(toolError('upstream', 'no'));
     expect(await callOnce(() => failure)).toBe(failure);
   });
 
-  it('without a configuration there are no secrets, and nobody looks for them', async () => {
+  it('without a configuration there are no secrets, and redaction is skipped', async () => {
     const crib = await createCrib({ tools: [toolOf(() => 1)] });
     const gate = crib.extensions.list().find(({ name }) => name === 'redactErrors');
     expect(gate?.applies?.(crib.get('tool') as never)).toBe(false);
   });
 });
 
-describe('warnings and reports of sources say no secret', () => {
+describe('warnings and reports of sources contain no secret', () => {
   it('an observer that fails, a source that fails', async () => {
     const warned: unknown[] = [];
     const listen = (warning: Error) => void warned.push(warning.message);

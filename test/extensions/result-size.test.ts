@@ -51,7 +51,7 @@ describe('the size of a result', () => {
     expect(await (await crib.open()).call('tool')).toMatchObject({ ok: true });
   });
 
-  it('the stricter of tool and profile holds', async () => {
+  it('the stricter of tool and profile applies', async () => {
     const crib = await createCrib({
       tools: [{ name: 'tool', description: '', policy: { maxResultBytes: 100 }, run: () => 'x'.repeat(50) }],
       profiles: { narrow: { policy: { maxResultBytes: 10 } }, wide: { policy: { maxResultBytes: 1000 } } },

@@ -71,7 +71,7 @@ describe('retries: at most n + 1 attempts', () => {
     expect(result).toMatchObject({ ok: false, error: { code: 'upstream', message: 'not now' } });
   });
 
-  it('two retries where nobody speaks', async () => {
+  it('two retries by default', async () => {
     expect((await attempts({ answers: failing('upstream') })).at).toHaveLength(3);
   });
 
@@ -85,7 +85,7 @@ describe('retries: at most n + 1 attempts', () => {
     expect((await attempts({ answers: failing('upstream'), ...trial })).at).toHaveLength(expected);
   });
 
-  it('no more once it succeeds', async () => {
+  it('none after a success', async () => {
     const { at, result } = await attempts({
       answers: (attempt) => (attempt < 2 ? failing('upstream')() : done('at last')),
     });
@@ -233,7 +233,7 @@ describe('retries: honouring Retry-After', () => {
     expect((await attempts({ answers, policy: { retries: 1 } })).at).toEqual([0, 100]);
   });
 
-  it('one beyond the timeout is not waited for: the failure is the answer, with the hint', async () => {
+  it('one beyond the timeout is not awaited: the failure is the answer, with the hint', async () => {
     const answers = failing('upstream', { retryable: true, retryAfterMs: 90_000 });
     const { at, result } = await attempts({ answers, policy: { timeoutMs: 60_000 } });
     expect(at).toEqual([0]);
@@ -245,7 +245,7 @@ describe('retries: while an upstream is down', () => {
   it.each([
     ['that fails at once', 0, [0, 100, 300, 700]],
     ['that is given up after 1.5 s', 1500, [0]],
-  ])('a call of one %s is not tried again after 1.25 s', async (_, takesMs, at) => {
+  ])('a call of one %s is not retried after 1.25 s', async (_, takesMs, at) => {
     const answers = async () => {
       if (takesMs > 0) await new Promise((resolve) => setTimeout(resolve, takesMs));
       return failing('unavailable')();
@@ -263,7 +263,7 @@ describe('retries: while an upstream is down', () => {
 });
 
 describe('retries: within the timeout', () => {
-  it('a pause that would outlast the time of the call is not begun: what failed is answered at once', async () => {
+  it('a pause beyond the timeout of the call is not begun: the failure is the answer at once', async () => {
     const { at, result } = await attempts({
       answers: failing('upstream'),
       policy: { retries: 50, timeoutMs: 1500 },
@@ -273,7 +273,7 @@ describe('retries: within the timeout', () => {
     expect(result).toMatchObject({ error: { code: 'upstream' } });
   });
 
-  it('a call that is cancelled during a pause is not tried again', async () => {
+  it('a call that is cancelled during a pause is not retried', async () => {
     const run = vi.fn(failing('unavailable'));
     const crib = await createCrib({
       tools: [{ name: 'tool', description: '', effects: { idempotent: true }, run }],

@@ -40,13 +40,13 @@ async function openDesk({ rules, caller = { id: 'alice' }, ...options }: Desk) {
 }
 
 describe('a rule over arguments', () => {
-  it('that is met lets the call pass, and changes nothing in it', async () => {
+  it('that holds lets the call pass unchanged', async () => {
     const when = { properties: { amount: { maximum: 100, default: 7 }, note: { default: 'added by the rule' } } };
     const { pay } = await openDesk({ rules: [{ tools: 'pay', when, otherwise: 'deny' }] });
     expect(await pay({ amount: 100 })).toMatchObject({ ok: true, data: { amount: 100, to: 'bob' } });
   });
 
-  it('that is not met denies, says what it demands, and the tool does not run', async () => {
+  it('that fails denies, names its condition, and the tool does not run', async () => {
     const { pay, run } = await openDesk({ rules: [{ tools: ['pay'], when: atMost(100), otherwise: 'deny' }] });
     expect(await pay({ amount: 101 })).toMatchObject({
       ok: false,
@@ -59,7 +59,7 @@ describe('a rule over arguments', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it('says it in its own words where it has some', async () => {
+  it('uses its own message if it has one', async () => {
     const when = { ...atMost(100), description: 'payments above 100 go through the bank' };
     const { pay } = await openDesk({ rules: [{ tools: 'pay', when, otherwise: 'deny' }] });
     expect(await pay({ amount: 101 })).toMatchObject({
@@ -67,7 +67,7 @@ describe('a rule over arguments', () => {
     });
   });
 
-  it('that is not met asks a person, with the reason; met, nobody is asked', async () => {
+  it('that fails requires approval, with the reason; one that holds does not', async () => {
     const approve = vi.fn<Approve>(() => true);
     const rules: Rules = [{ tools: 'pay', when: atMost(100), otherwise: 'approve' }];
     const { pay, run } = await openDesk({ rules, caller: { id: 'alice', approve } });
@@ -86,7 +86,7 @@ describe('a rule over arguments', () => {
     expect(run).toHaveBeenCalledTimes(2);
   });
 
-  it('that asks where there is nobody to ask denies', async () => {
+  it('that requires approval denies if no approver is available', async () => {
     const { pay, run } = await openDesk({ rules: [{ tools: 'pay', when: atMost(100), otherwise: 'approve' }] });
     expect(await pay({ amount: 101 })).toMatchObject({
       error: { code: 'denied', message: expect.stringMatching(/at most 100.*no approver is available/) },
@@ -94,7 +94,7 @@ describe('a rule over arguments', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it('that denies beats one that asks, whichever comes first', async () => {
+  it('that denies takes precedence over one that requires approval, in any order', async () => {
     const approve = vi.fn<Approve>(() => true);
     const asks = { tools: 'pay', when: atMost(10), otherwise: 'approve' } as const;
     const denies = { tools: 'pay', when: atMost(100), otherwise: 'deny' } as const;
@@ -110,7 +110,7 @@ describe('a rule over arguments', () => {
     }
   });
 
-  it('and the policy of the tool are one question with both reasons', async () => {
+  it('and the policy of the tool make one request with both reasons', async () => {
     const approve = vi.fn<Approve>(() => true);
     const { pay } = await openDesk({
       rules: [{ tools: 'pay', when: atMost(100), otherwise: 'approve' }],
@@ -132,7 +132,7 @@ describe('a rule over arguments', () => {
     ]);
   });
 
-  it('holds for the tools it selects, and under its profile only', async () => {
+  it('applies to the tools it selects, and under its profile only', async () => {
     const rules: Rules = [{ tools: ['tag:money'], when: atMost(0), otherwise: 'deny' }];
     const tools: ToolInput[] = [
       { name: 'spend', description: '', tags: ['money'], run: () => 'spent' },
@@ -145,7 +145,7 @@ describe('a rule over arguments', () => {
     expect(await other.call('spend', { amount: 1 })).toMatchObject({ ok: true });
   });
 
-  it('holds for calls inside calls', async () => {
+  it('applies to nested calls', async () => {
     const rules: Rules = [{ tools: ['inner'], when: atMost(5), otherwise: 'deny' }];
     const crib = await createCrib({
       tools: [
@@ -157,7 +157,7 @@ describe('a rule over arguments', () => {
     expect(await (await crib.open()).call('outer')).toMatchObject({ error: { code: 'denied' } });
   });
 
-  it('that asks is not passed over where the extension that asks is off or replaced', async () => {
+  it('that requires approval is not skipped if the approval extension is off or replaced', async () => {
     const rules: Rules = [{ tools: 'pay', when: atMost(100), otherwise: 'approve' }];
     const off = await openDesk({ rules });
     off.crib.extensions.remove('approval');
@@ -170,12 +170,12 @@ describe('a rule over arguments', () => {
     }
   });
 
-  it('is judged over valid arguments: others are answered as such', async () => {
+  it('is evaluated for valid arguments only', async () => {
     const { pay } = await openDesk({ rules: [{ tools: 'pay', when: atMost(100), otherwise: 'deny' }] });
     expect(await pay({ amount: 'much' })).toMatchObject({ error: { code: 'invalid_input' } });
   });
 
-  it("is judged over what the author's schema makes of the arguments, too", async () => {
+  it("is evaluated for the output of the author's schema, too", async () => {
     const run = vi.fn(() => 'paid');
     const input = z.object({ amount: z.coerce.number(), on: z.string().transform((text) => new Date(text)) });
     const tool = defineTool({ name: 'pay', description: '', input, run });
@@ -187,7 +187,7 @@ describe('a rule over arguments', () => {
     expect(await pay({ amount: '50', on })).toMatchObject({ ok: true });
   });
 
-  it('is not met by arguments that cannot be looked at', async () => {
+  it('fails for arguments that cannot be read', async () => {
     const input = z.object({ amount: z.string().transform((text) => BigInt(text)) });
     const tool = defineTool({ name: 'pay', description: '', input, run: () => 'paid' });
     const rules: Rules = [{ tools: 'pay', when: atMost(100), otherwise: 'deny' }];
@@ -222,7 +222,7 @@ describe('a bound of a rule implies the type', () => {
     }
   });
 
-  it("for what the author's schema makes of the arguments, which is what the tool gets", async () => {
+  it("for the output of the author's schema, which the tool gets", async () => {
     const date = z.string().transform((text) => new Date(text));
     const readings: readonly (readonly [ToolInput['input'], unknown, boolean])[] = [
       [z.object({ amount: z.coerce.number() }), '50', true],
@@ -247,7 +247,7 @@ describe('a bound of a rule implies the type', () => {
     }
   });
 
-  it('also where the author renames what callers give', async () => {
+  it('also if the author renames arguments', async () => {
     const on = z.string().transform((text) => new Date(text));
     const inputs: readonly ToolInput['input'][] = [
       z.object({ amount: z.coerce.number() }).transform(({ amount }) => ({ cents: amount * 100 })),
@@ -268,7 +268,7 @@ describe('a bound of a rule implies the type', () => {
     }
   });
 
-  it('deep inside, where the author renames members of members', async () => {
+  it('at depth, if the author renames members of members', async () => {
     const when = { properties: { bills: { items: { properties: { amount: { maximum: 100 } } } } } };
     const bill = z.object({ amount: z.coerce.number() }).transform(({ amount }) => ({ cents: amount * 100 }));
     const input = z.object({ bills: z.array(bill) });
@@ -281,7 +281,7 @@ describe('a bound of a rule implies the type', () => {
     expect(await pay({ bills: [{ amount: 1 }, { amount: 2 }] })).toMatchObject({ ok: true });
   });
 
-  it('and a name that the caller chose is not read as words of the rule', async () => {
+  it('and a name that the caller chose is not read as part of the rule', async () => {
     const asked = vi.fn(() => false);
     const { pay } = await openDesk({
       rules: [{ tools: 'pay', when: { additionalProperties: { maxLength: 3 } }, otherwise: 'approve' }],
@@ -294,7 +294,7 @@ describe('a bound of a rule implies the type', () => {
     );
   });
 
-  it('and says so: the caller is told which type is wanted', async () => {
+  it('and the error names the required type', async () => {
     const tool: ToolInput = { name: 'pay', description: '', input: {}, run: () => 'paid' };
     const { pay } = await openDesk({ rules: [{ tools: 'pay', when: atMost(100), otherwise: 'deny' }], tools: [tool] });
     expect(await pay({ amount: '5000' })).toMatchObject({
@@ -302,7 +302,7 @@ describe('a bound of a rule implies the type', () => {
     });
   });
 
-  it('and says nothing about a property that is absent, unless the rule requires it', async () => {
+  it('and does not apply to an absent property, unless the rule requires it', async () => {
     const tool: ToolInput = { name: 'pay', description: '', input: {}, run: () => 'paid' };
     const open = (when: Rules[number]['when']) =>
       openDesk({ rules: [{ tools: 'pay', when, otherwise: 'deny' }], tools: [tool] });
@@ -311,7 +311,7 @@ describe('a bound of a rule implies the type', () => {
   });
 });
 
-describe('a rule that cannot be judged', () => {
+describe('a rule that cannot be evaluated', () => {
   const start = (when: unknown) =>
     createCrib({ profiles: { desk: { rules: [{ tools: ['x'], when: wrong(when), otherwise: 'deny' }] } } });
 

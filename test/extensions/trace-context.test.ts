@@ -12,7 +12,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-describe('the trace context for what a call sends out', () => {
+describe('the trace context of outgoing requests', () => {
   it('is that of its own span', async () => {
     const told = await (await open()).call('tell', {}, { traceparent: INCOMING });
     const { traceId, spanId } = spanOf('execute_tool tell').spanContext();
@@ -20,7 +20,7 @@ describe('the trace context for what a call sends out', () => {
     expect(traceId).toBe('0af7651916cd43dd8448eb211c80319c');
   });
 
-  it('is the one the call came with where nobody collects, in calls inside it, too', async () => {
+  it('is the incoming one without a collector, also in nested calls', async () => {
     otel.disable();
     const nested = {
       name: 'nested',
@@ -49,13 +49,13 @@ describe('the trace context for what a call sends out', () => {
     expect(await (await open()).call('tell', {}, { traceparent })).toMatchObject({ content: [{ text: 'none' }] });
   });
 
-  it('of a later version is understood as far as it is known', async () => {
+  it('of a later version is read as far as it is known', async () => {
     await (await open()).call('fine', {}, { traceparent: `cc${INCOMING.slice(2)}-what-comes-later` });
     expect(spans()[0]?.parentSpanContext?.spanId).toBe('b7ad6b7169203331');
   });
 });
 
-describe('where nobody collects', () => {
+describe('without a collector', () => {
   const takesPart = async (options: CribOptions = {}) => {
     const crib = await createCrib({ tools, ...options });
     return crib.extensions
@@ -64,14 +64,14 @@ describe('where nobody collects', () => {
       ?.applies?.(crib.get('fine') as never);
   };
 
-  it('no call pays for it', async () => {
+  it('tracing is skipped', async () => {
     otel.disable();
     expect(await takesPart()).toBe(false);
     collect();
     expect(await takesPart()).toBe(true);
   });
 
-  it('OTEL_* says that somebody will, unless it says that nobody shall', async () => {
+  it('OTEL_* announces a collector, unless it turns tracing off', async () => {
     otel.disable();
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', 'http://localhost:4318');
     expect(await takesPart()).toBe(true);
@@ -85,14 +85,14 @@ describe('where nobody collects', () => {
     expect(await takesPart()).toBe(false);
   });
 
-  it('otel: true or false has the last word', async () => {
+  it('otel: true or false takes precedence', async () => {
     expect(await takesPart({ extensions: [trace({ otel: false })] })).toBe(false);
     otel.disable();
     expect(await takesPart({ extensions: [trace({ otel: true })] })).toBe(true);
   });
 });
 
-describe('who collects fails no call', () => {
+describe('a failing collector fails no call', () => {
   it('a provider that throws', async () => {
     otel.disable();
     otel.setGlobalTracerProvider({
@@ -105,7 +105,7 @@ describe('who collects fails no call', () => {
     expect(crib.warnings().join()).toContain('no tracer');
   });
 
-  it('a keeper of contexts that throws, before or after the work', async () => {
+  it('a context manager that throws, before or after the work', async () => {
     for (const when of ['before', 'after'] as const) {
       let runs = 0;
       context.disable();

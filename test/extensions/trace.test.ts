@@ -49,12 +49,12 @@ describe('one span per call', () => {
     });
   });
 
-  it('an unknown name has one, too, and does not name it', async () => {
+  it('an unknown name has a span without that name', async () => {
     await (await open()).call('nobody');
     expect(spans()).toMatchObject([{ name: 'execute_tool', attributes: { 'error.type': 'unknown_tool' } }]);
   });
 
-  it('one that is cancelled has ended', async () => {
+  it('a cancelled call has an ended span', async () => {
     const controller = new AbortController();
     const hang = { name: 'hang', description: '', run: () => new Promise(() => {}) };
     const result = (await open({ tools: [hang] })).call('hang', {}, { signal: controller.signal });
@@ -63,7 +63,7 @@ describe('one span per call', () => {
     expect(spans()).toMatchObject([{ attributes: { 'error.type': 'cancelled' } }]);
   });
 
-  it('holds no secret', async () => {
+  it('a span contains no secret', async () => {
     vi.stubEnv('TOOLCRIB_TEST_SECRET', 'hunter2-hunter2');
     const secrets = { s: { env: 'TOOLCRIB_TEST_SECRET' } };
     const say = (input: { text: string }) => {
@@ -102,7 +102,7 @@ describe('a trace', () => {
     expect(around.parentSpanContext).toBeUndefined();
   });
 
-  it('of a nested call does so even where nobody keeps contexts', async () => {
+  it('of a nested call does so even without a context manager', async () => {
     context.disable();
     await (await open()).call('outer');
     const around = idOf(spanOf('execute_tool outer'));
@@ -111,7 +111,7 @@ describe('a trace', () => {
     }
   });
 
-  it('of calls side by side keeps them apart', async () => {
+  it('of concurrent calls keeps them separate', async () => {
     const chest = await open();
     await Promise.all([chest.call('outer'), chest.call('outer')]);
     const around = spans().filter((span) => span.name === 'execute_tool outer');
@@ -121,7 +121,7 @@ describe('a trace', () => {
     }
   });
 
-  it('goes on from the trace context the call came with', async () => {
+  it('continues the incoming trace context', async () => {
     const chest = await open();
     await otel.getTracer('theirs').startActiveSpan('request', async (span) => {
       await chest.call('fine', {}, { traceparent: INCOMING });
@@ -134,7 +134,7 @@ describe('a trace', () => {
     });
   });
 
-  it('else from what is active', async () => {
+  it('else continues the active one', async () => {
     const chest = await open();
     await otel.getTracer('theirs').startActiveSpan('request', async (span) => {
       await chest.call('fine');

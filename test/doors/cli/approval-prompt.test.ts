@@ -27,7 +27,7 @@ async function onTerminal(args: readonly string[], input: string): Promise<strin
 }
 
 describe.runIf(process.platform === 'linux')('on a terminal', () => {
-  it('the question names every argument, cuts each value by itself, and shows what is invisible', async () => {
+  it('the question names every argument, cuts each value by itself, and shows invisible characters', async () => {
     const said = await onTerminal(['call', 'wipe', '--args', JSON.stringify(GIVEN)], 'n');
     expect(said).toContain('\n  "path": "/etc/passwd"\n');
     expect(said).toContain('(2700 characters, 2200 not shown)');
@@ -36,7 +36,7 @@ describe.runIf(process.platform === 'linux')('on a terminal', () => {
     expect(said).not.toContain('wiped');
   });
 
-  it('the list of what waits names every argument, however narrow the terminal', async () => {
+  it('the list of waiting requests names every argument, however narrow the terminal', async () => {
     await office.run(['call', 'wipe', '--args', JSON.stringify(GIVEN)]);
     for (const args of [['approvals'], ['approvals', '--json']]) {
       const said = await onTerminal(args, '');

@@ -59,7 +59,7 @@ describe('in two shells', () => {
     expect(wiped().filter((line) => line === what)).toEqual([what]);
   });
 
-  it('many that take it up at once: one runs', async () => {
+  it('of several processes that use the approval at once, one runs the call', async () => {
     const id = await park();
     await office.run(['approvals', 'approve', id]);
     const runs = [1, 2, 3, 4].map(() => office.run(['call', 'wipe', `what=${what}`, '--approval', id]));
@@ -95,7 +95,7 @@ describe('in two shells', () => {
     expect((await office.run(['call', 'keep', `what=${what}`, '--approval', id])).stderr).toContain('another tool');
   });
 
-  it('--remember asks no more for the same call, until it is forgotten', async () => {
+  it('--remember stops asking for the same call until the answer is forgotten', async () => {
     const id = await park();
     await office.run(['approvals', 'approve', id, '--remember', '12h']);
     const run = () => office.run(['call', 'wipe', `what=${what}`]);
@@ -104,7 +104,7 @@ describe('in two shells', () => {
     expect((await run()).code).toBe(1);
   });
 
-  it('what is suggested can be pasted into a shell', async () => {
+  it('the suggested command can be pasted into a shell', async () => {
     what = `it's "$(here)" ${what}`;
     const { stderr } = await office.run(['call', 'wipe', '--args', JSON.stringify({ what }), '--profile', 'desk']);
     expect(stderr).toContain(`--profile desk --args '{"what":"it'\\''s \\"$(here)\\" `);
@@ -112,7 +112,7 @@ describe('in two shells', () => {
 });
 
 describe('toolcrib approvals', () => {
-  it('lists what waits, and with --state what became of the others', async () => {
+  it('lists waiting requests, and with --state those in other states', async () => {
     const id = await park();
     const { code, stdout } = await office.run(['approvals']);
     expect(code).toBe(0);
@@ -147,7 +147,7 @@ describe('toolcrib approvals', () => {
     });
   });
 
-  it('lists long arguments cut, and shows one request whole, with signs that a terminal would hide as codes', async () => {
+  it('cuts long arguments in the list, shows one request in full, and escapes invisible characters', async () => {
     const text = `${what} \u202e\u2066 ${'x'.repeat(400_000)} end`;
     const parked = await office.run(['call', 'wipe', '--args', '-'], { input: JSON.stringify({ what: text }) });
     const id = parked.stdout.trim();

@@ -56,7 +56,7 @@ describe('key=value words become arguments by the types of the schema', () => {
     });
   });
 
-  it.each(['count=many', 'loud=yes'])('what does not fit stays text, for validation to judge: %s', (word) => {
+  it.each(['count=many', 'loud=yes'])('a value that does not fit stays text for validation: %s', (word) => {
     const [key, value] = word.split('=');
     expect(parseArguments([word], schema)).toEqual({ [key ?? '']: value });
   });
@@ -66,7 +66,7 @@ describe('key=value words become arguments by the types of the schema', () => {
     [['=5'], '"=5" is not an argument; write key=value.'],
     [['options={'], 'options must be JSON'],
     [['text=a', 'text=b'], 'text is given 2 times, but it is not a list.'],
-  ])('%j is a mistake', (words, sentence) => {
+  ])('%j is an error', (words, sentence) => {
     expect(() => parseArguments(words, schema)).toThrow(sentence);
   });
 
@@ -76,7 +76,7 @@ describe('key=value words become arguments by the types of the schema', () => {
     expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
   });
 
-  it('an unknown tool has no schema, and its arguments are guessed', () => {
+  it('an unknown tool has no schema, and the types of its arguments are guessed', () => {
     expect(parseArguments(['a=1', 'b=x'], undefined)).toEqual({ a: 1, b: 'x' });
   });
 });

@@ -15,14 +15,14 @@ const edit = (statement: string) => {
   database.close();
 };
 
-describe('before anything was called', () => {
+describe('before the first call', () => {
   it.each([
     [['list'], 0, ''],
     [['show', 'add'], 0, ''],
     [['calls'], 0, 'No recorded calls found.'],
     [['audit'], 0, 'The audit log is empty.'],
     [['audit', 'export'], 0, ''],
-  ])('%j opens no store and makes no chain', async (args, code, stderr) => {
+  ])('%j opens no store and creates no chain', async (args, code, stderr) => {
     const ran = await shop.run(args);
     expect(ran).toMatchObject({ code, stderr: stderr === '' ? '' : expect.stringContaining(stderr) });
     expect(existsSync(join(shop.folder, '.toolcrib/crib.db'))).toBe(false);
@@ -68,7 +68,7 @@ describe('after calls', () => {
     expect(await shop.json(['show', 'wipe'])).toMatchObject({ calls: [{ tool: 'wipe', outcome: 'done' }] });
   });
 
-  it('`toolcrib audit export` prints rows a line each; five commands, one of them announced, left one chain', async () => {
+  it('`toolcrib audit export` prints one row per line; five commands, one with an intent row, left one chain', async () => {
     const { stdout } = await shop.run(['audit', 'export']);
     const rows = stdout
       .trimEnd()
@@ -80,7 +80,7 @@ describe('after calls', () => {
     expect(await shop.run(['audit'])).toMatchObject({ stdout: expect.stringMatching(/^6 rows in 1 chain\n/) });
   });
 
-  it('`toolcrib audit key` prints the public key that signs, as chains have it', async () => {
+  it('`toolcrib audit key` prints the public key that signs, as it is in chains', async () => {
     const { code, stdout, stderr } = await shop.run(['audit', 'key']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const { chains } = (await shop.json(['audit'])) as { chains: { key: string }[] };
@@ -112,7 +112,7 @@ describe('after calls', () => {
     edit(`DELETE FROM toolcrib_audit WHERE chain = 'added'`);
   });
 
-  it('`toolcrib audit verify` exits 0 where nothing was changed, and 1 with each finding where something was', async () => {
+  it('`toolcrib audit verify` exits with 0 for an unchanged log, and with 1 and each finding for a changed one', async () => {
     expect(await shop.run(['audit', 'verify'])).toEqual({
       code: 0,
       stdout: '',
@@ -142,7 +142,7 @@ describe('after calls', () => {
     expect(await shop.run(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) });
   });
 
-  it('`toolcrib check` names the audit among the extensions, and that it is off where it is', async () => {
+  it('`toolcrib check` lists the audit among the extensions, and says if it is off', async () => {
     const { extensions } = (await shop.json(['check'])) as { extensions: { name: string; priority: number }[] };
     expect(extensions.filter(({ name }) => name.startsWith('audit'))).toMatchObject([
       { name: 'audit', priority: 1000 },
@@ -155,7 +155,7 @@ describe('after calls', () => {
   });
 });
 
-it('a call that was answered by an earlier one is listed as its replay', async () => {
+it('a replayed call is listed as a replay of the earlier one', async () => {
   const till = createWorkshop({ 'toolcrib.yaml': 'profiles: {}\n' });
   onTestFinished(() => till.remove());
   const crib = await createCrib({

@@ -19,7 +19,7 @@ describe('toolcrib call', () => {
     expect(JSON.parse(stdout)).toEqual({ text: '5', count: 5, loud: false, names: ['a', 'b'], options: { deep: [1] } });
   });
 
-  it('takes arguments as JSON, from stdin too, and words win', async () => {
+  it('accepts arguments as JSON, also from stdin, and key=value words take precedence', async () => {
     const { stdout } = await office.run(['call', 'add', '--args', '-', 'b=3'], { input: '{ "a": 1, "b": 2 }' });
     expect(stdout).toBe('4\n');
   });
@@ -30,14 +30,14 @@ describe('toolcrib call', () => {
     expect(stderr).toContain('--args must be a JSON object');
   });
 
-  it('exits with 1 and lists every issue where arguments are not valid', async () => {
+  it('exits with 1 and lists every issue if arguments are invalid', async () => {
     const { code, stdout, stderr } = await office.run(['call', 'add', 'a=x']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('/a: must be a number');
     expect(stderr).toContain('/b: is required');
   });
 
-  it('exits with 1 where the tool fails, without a stack', async () => {
+  it('exits with 1 if the tool fails, without a stack', async () => {
     expect(await office.run(['call', 'fail'])).toEqual({
       code: 1,
       stdout: '',
@@ -45,13 +45,13 @@ describe('toolcrib call', () => {
     });
   });
 
-  it('exits with 1 where there is no such tool and names the nearest', async () => {
+  it('exits with 1 for an unknown tool and names the nearest one', async () => {
     const { code, stderr } = await office.run(['call', 'ad']);
     expect(code).toBe(1);
     expect(stderr).toContain('Did you mean "add"?');
   });
 
-  it('cannot call what the profile hides', async () => {
+  it('cannot call a tool that the profile hides', async () => {
     const { code, stderr } = await office.run(['call', 'wipe', 'what=x', '--yes', '--profile', 'reader']);
     expect(code).toBe(1);
     expect(stderr).toContain('unknown_tool');
@@ -65,7 +65,7 @@ describe('toolcrib call', () => {
 });
 
 describe('approval', () => {
-  it('without a terminal a call that needs it is parked, with what to do', async () => {
+  it('without a terminal a call that requires approval is parked, with the next step', async () => {
     const { code, stdout, stderr } = await office.run(['call', 'wipe', 'what=x']);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^\S+\n$/);
@@ -109,7 +109,7 @@ describe('Ctrl-C', () => {
     });
   });
 
-  it('a second one ends at once what does not let go', async () => {
+  it('a second one ends a call that does not react at once', async () => {
     const shop = createWorkshop({ 'toolcrib.yaml': 'sources: { x: { modules: ./x } }\n', 'x/stuck.mjs': STUCK });
     const { code } = await interrupt(shop, ['call', 'stay'], 'SIGINT', ['staying', 'cancelled']);
     expect(code).toBe(130);

@@ -21,7 +21,7 @@ const LIBRARY = join(import.meta.dirname, '../../../src/index.ts');
 const BREAK_SEARCH = `const { toFixed } = Number.prototype; Number.prototype.toFixed = function (digits) { if (digits === 3) throw new TypeError('broken'); return toFixed.call(this, digits); };`;
 
 describe('toolcrib check', () => {
-  it('exits with 0 where nothing is wrong', async () => {
+  it('exits with 0 if there are no problems', async () => {
     const { code, stdout, stderr } = await workshop(OFFICE).run(['check']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'No problems found.\n' });
     expect(stdout).toMatch(/office +ready +5/);
@@ -29,7 +29,7 @@ describe('toolcrib check', () => {
     expect(stdout).toMatch(/PROFILE +TOOLS +OPENAI +ANTHROPIC +GEMINI +MCP\nreader \(default\) +2 +\d+ +\d+ +\d+ +\d+/);
   });
 
-  it('exits with 1 where a source failed, and shows the others', async () => {
+  it('exits with 1 if a source failed, and shows the others', async () => {
     const config = 'sources:\n  gone: { modules: ./absent }\n  office: { modules: ./tools }\n';
     const { code, stdout } = await workshop({ ...OFFICE, 'toolcrib.yaml': config }).run(['check']);
     expect(code).toBe(1);
@@ -37,7 +37,7 @@ describe('toolcrib check', () => {
     expect(stdout).toMatch(/office +ready +5/);
   });
 
-  it('exits with 1 where a selector matches nothing or a name is claimed twice', async () => {
+  it('exits with 1 if a selector matches nothing or a name is claimed twice', async () => {
     const config =
       'sources:\n  one: { modules: ./tools }\n  two: { modules: ./tools }\nprofiles:\n  x: { include: ["nothing_*"] }\n';
     const crib = workshop({ ...OFFICE, 'toolcrib.yaml': config });
@@ -47,7 +47,7 @@ describe('toolcrib check', () => {
     expect(stdout).toContain('Profile "x": include "nothing_*" matches no tool.');
   });
 
-  it('exits with 1 where the operator token and the audit key cannot be kept out of the reach of tools', async () => {
+  it('exits with 1 if tools could reach the operator token and the audit key', async () => {
     const crib = workshop({ ...OFFICE, '.local': 'a file where the folder would be' });
     const { code, stdout } = await crib.run(['check']);
     expect(code).toBe(1);
@@ -59,7 +59,7 @@ describe('toolcrib check', () => {
     expect(existsSync(join(crib.folder, '.toolcrib/audit/key.pem'))).toBe(true);
   });
 
-  it('exits with 2 and a sentence where the id beside the configuration was changed', async () => {
+  it('exits with 2 and a sentence if the id beside the configuration was changed', async () => {
     const crib = workshop({ ...OFFICE, '.toolcrib/id': '../../../../etc' });
     const { code, stderr } = await crib.run(['check']);
     expect({ code, stderr }).toEqual({
@@ -68,7 +68,7 @@ describe('toolcrib check', () => {
     });
   });
 
-  it('says once that what an earlier version kept beside the configuration was moved', async () => {
+  it('reports once that files of an earlier version beside the configuration were moved', async () => {
     const crib = workshop(OFFICE);
     const token = join(crib.folder, '.toolcrib/operator-token');
     crib.write('.toolcrib/operator-token', 'x');
@@ -78,7 +78,7 @@ describe('toolcrib check', () => {
     expect(await crib.run(['check'])).toMatchObject({ code: 0, stderr: 'No problems found.\n' });
   });
 
-  it('says how pasted servers were read, and does not call it a problem', async () => {
+  it('reports how pasted servers were read, as a note', async () => {
     const server = {
       command: process.execPath,
       args: [join(import.meta.dirname, '../../kinds/mcp/servers/editable.ts')],
@@ -102,7 +102,7 @@ describe('toolcrib check', () => {
     expect((await shop.run(['list'])).stderr).toBe('');
   });
 
-  it('names guards that are off without calling it a problem', async () => {
+  it('lists guards that are off without counting them as problems', async () => {
     const crib = workshop({
       ...OFFICE,
       'toolcrib.yaml': `${OFFICE['toolcrib.yaml']}extensions: { approval: false }\n`,
@@ -134,7 +134,7 @@ describe('toolcrib check', () => {
     expect(said.split('is replaced by an extension')).toHaveLength(2);
   });
 
-  it('exits with 2 where the configuration is invalid, with file, line, column and the nearest key', async () => {
+  it('exits with 2 for an invalid configuration, with file, line, column and the nearest key', async () => {
     const crib = workshop({ 'toolcrib.yaml': 'profils: {}\n' });
     const { code, stdout, stderr } = await crib.run(['check', '--json']);
     expect(code).toBe(2);
@@ -157,7 +157,7 @@ describe('secrets', () => {
 });
 
 describe('an unexpected error', () => {
-  it('is one line and how to see more', async () => {
+  it('is one line that says how to see more', async () => {
     const crib = workshop(OFFICE);
     const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(BREAK_SEARCH)}` };
     const ran = await crib.run(['search', 'add'], { env });

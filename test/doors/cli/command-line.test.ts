@@ -82,7 +82,7 @@ describe('the grammar of the command line', () => {
 describe('the process', () => {
   const workshop = createWorkshop();
 
-  it('exits with 2 and says nothing on stdout where the command line is wrong', async () => {
+  it('exits with 2 and prints nothing on stdout for a wrong command line', async () => {
     expect(await workshop.run(['lsit'])).toEqual({
       code: 2,
       stdout: '',
@@ -90,7 +90,7 @@ describe('the process', () => {
     });
   });
 
-  it('explains every command and flag by --help alone', async () => {
+  it('explains every command and flag with --help', async () => {
     const { code, stdout, stderr } = await workshop.run(['--help']);
     expect([code, stderr]).toEqual([0, '']);
     for (const { name } of COMMANDS) expect(stdout).toContain(name);
@@ -104,7 +104,7 @@ describe('the process', () => {
     });
   });
 
-  it('shows one line without a stack for a configuration that is not there', async () => {
+  it('prints one line without a stack for a missing configuration', async () => {
     const { code, stdout, stderr } = await workshop.run(['list', '--config', 'absent.yaml']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toBe('error: absent.yaml does not exist.\n');

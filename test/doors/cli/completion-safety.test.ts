@@ -115,8 +115,8 @@ function listing({ folder }: Workshop): readonly string[] {
   });
 }
 
-describe('Tab in the folder of a stranger', () => {
-  it('runs nothing of its configuration, connects to nothing, writes nothing into it and offers no name of it', async () => {
+describe('Tab in the folder of another user', () => {
+  it('runs nothing of its configuration, connects to nothing, writes nothing into it and offers none of its names', async () => {
     const { folder, sprung, connections } = await startTraps();
     const home = workshop();
     const before = listing(folder);
@@ -135,7 +135,7 @@ describe('Tab in the folder of a stranger', () => {
     expect(connections()).toBeGreaterThan(0);
   });
 
-  it('offers nothing of kept names that lie in the folder', async () => {
+  it('offers no stored names from the folder', async () => {
     const [user, stranger] = [workshop(), workshop(OFFICE)];
     await stranger.run(['list']);
     expect(await complete(stranger, ['call', 'ad'])).toEqual(['add']);
@@ -153,7 +153,7 @@ describe('Tab in the folder of a stranger', () => {
     ['a folder', (path: string) => void mkdirSync(path)],
     ['a device', (path: string) => symlinkSync('/dev/zero', path)],
     ['a broken file', (path: string) => writeFileSync(path, 'nonsense: [')],
-  ])('offers nothing where its configuration is %s', async (_, make) => {
+  ])('offers nothing if its configuration is %s', async (_, make) => {
     const [user, stranger] = [workshop(OFFICE), workshop()];
     await user.run(['list']);
     for (const name of ['toolcrib.yaml', 'toolcrib.yml', 'toolcrib.json']) {
@@ -165,8 +165,8 @@ describe('Tab in the folder of a stranger', () => {
   });
 });
 
-describe('names are kept', () => {
-  it('by a command that opened the crib, for the real place of its configuration', async () => {
+describe('names are stored', () => {
+  it('by a command that opened the crib, under the real path of its configuration', async () => {
     const [user, other] = [workshop(OFFICE), workshop()];
     expect(await complete(user, ['call', 'ad'])).toEqual([]);
     await user.run(['profiles']);
@@ -178,7 +178,7 @@ describe('names are kept', () => {
     expect(await complete(other, ['call', 'ad'], user)).toEqual([]);
   });
 
-  it('anew where they have changed', async () => {
+  it('again if they have changed', async () => {
     const user = workshop(OFFICE);
     await user.run(['list']);
     user.write('tools/more.mjs', "export const more = { name: 'more', description: 'More', execute: () => 1 };");
@@ -205,7 +205,7 @@ describe('names are kept', () => {
     expect(await complete(user, ['call', 'ad'])).toEqual(['add']);
   });
 
-  it('nowhere where the cache cannot be written, and the command does its work', async () => {
+  it('nowhere if the cache cannot be written, and the command still works', async () => {
     const user = workshop({ ...OFFICE, blocked: 'a file' });
     const { code } = await user.run(['list'], { env: { XDG_CACHE_HOME: join(user.folder, 'blocked') } });
     expect(code).toBe(0);
@@ -215,7 +215,7 @@ describe('names are kept', () => {
     expect(stdout).toBe('');
   });
 
-  it('readable by their user only', async () => {
+  it('readable only by their user', async () => {
     const user = workshop(OFFICE);
     await user.run(['list']);
     expect(statSync(keptFile(user)).mode & 0o077).toBe(0);
@@ -224,7 +224,7 @@ describe('names are kept', () => {
 
 const isRoot = process.getuid?.() === 0;
 
-describe('kept names are not read', () => {
+describe('stored names are not read', () => {
   it.each<readonly [string, (file: string) => void]>([
     ['where others can write to the file', (file) => chmodSync(file, 0o666)],
     ['where a group can write to the file', (file) => chmodSync(file, 0o620)],
@@ -307,11 +307,11 @@ const EVIL = [
   'a'.repeat(129),
 ];
 
-describe('words that a shell would read as more than a word are not offered', () => {
+describe('words that a shell would expand are not offered', () => {
   const evilTool = `export const add = { name: 'add', description: 'x', tags: ${JSON.stringify([...EVIL.filter((word) => word !== ''), 'good'])},
     input: { type: 'object', properties: ${JSON.stringify(Object.fromEntries([...EVIL, 'good'].map((word) => [word, {}])))} }, execute: () => 1 };`;
 
-  it('not kept of what a tool says', async () => {
+  it('are not stored from what a tool says', async () => {
     const user = workshop({ ...OFFICE, 'tools/office.mjs': evilTool });
     await user.run(['list']);
     expect(await complete(user, ['call', 'add', ''])).toEqual(['good=']);
@@ -328,7 +328,7 @@ describe('words that a shell would read as more than a word are not offered', ()
     writeFileSync(file, text, { mode: 0o600 });
   };
 
-  it('not read of kept names', async () => {
+  it('are not read from stored names', async () => {
     const user = workshop(OFFICE);
     await user.run(['list']);
     spoil(keptFile(user));
@@ -345,7 +345,7 @@ describe('words that a shell would read as more than a word are not offered', ()
     fish: `complete -C 'toolcrib call '`,
   };
 
-  it.each(Object.keys(asks))('%s runs nothing of them', async (shell) => {
+  it.each(Object.keys(asks))('%s runs none of them', async (shell) => {
     if (!hasShell(shell)) return;
     const user = workshop(OFFICE);
     await user.run(['list']);

@@ -53,7 +53,7 @@ describe('completion', () => {
     expect(stdout.split('\n').filter(Boolean).toSorted()).toEqual(expected.toSorted());
   });
 
-  it('says nothing where the configuration cannot be used', async () => {
+  it('offers nothing if the configuration cannot be used', async () => {
     const broken = createWorkshop({ 'toolcrib.yaml': 'nonsense: [' });
     expect(await broken.run(['__complete', 'show', ''])).toEqual({ code: 0, stdout: '', stderr: '' });
     broken.remove();
@@ -87,7 +87,7 @@ describe('completion', () => {
     expect(stdout).toBe('add\n');
   });
 
-  it('answers a shell it does not know with those it does', async () => {
+  it('answers an unknown shell with the known ones', async () => {
     const { code, stderr } = await office.run(['completion', 'tcsh']);
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('bash, zsh or fish') });
   });

@@ -30,7 +30,7 @@ describe('on a machine without bubblewrap', () => {
     expect(shown).toContain(`Problems\n  ${REFUSED}`);
   });
 
-  it.each([[['serve', '--port', '0']], [['serve', '--stdio']]])('%j says both when it starts', async (args) => {
+  it.each([[['serve', '--port', '0']], [['serve', '--stdio']]])('%j reports both at start', async (args) => {
     const server = crib.start(args, { env });
     let said = '';
     for await (const chunk of server.stderr) {
@@ -41,7 +41,7 @@ describe('on a machine without bubblewrap', () => {
     expect(said).toContain(REFUSED);
   });
 
-  it('a call of one that cannot run says what to do', async () => {
+  it('a call of a command that cannot run says what to do', async () => {
     const { code, stdout } = await crib.run(['call', 'look', '--json'], { env });
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({

@@ -90,14 +90,14 @@ describe('toolcrib eval', () => {
     expect(stdout).toMatch(/0\.0 %\s+zzzz qqqq\s+w1, gone\s+nothing/);
   });
 
-  it('shows no figure of answerable requests where there are none', async () => {
+  it('shows no figures for answerable requests if there are none', async () => {
     const { stdout } = await office.run(['eval', '--queries', 'unanswerable.jsonl', '--tools', 'catalogue.jsonl']);
     expect(stdout).toMatch(/NDCG@10\s+-\n/);
     expect(stdout).toMatch(/no result, if a tool fits\s+-\n/);
     expect(stdout).toMatch(/low confidence, if no tool fits\s+100\.0 %/);
   });
 
-  it('tools whose names are alike are told apart, and what is null is no text', async () => {
+  it('tools with similar names are distinguished, and null is not text', async () => {
     const figures = await office.json(['eval', '--queries', 'alike-wanted.jsonl', '--tools', 'alike.jsonl']);
     expect(figures).toMatchObject({ requests: 3, recall1: 1, lowRight: 1, worst: [] });
   });

@@ -14,17 +14,17 @@ const namesIn = (entries: Named) => entries.map(({ name }) => name).sort();
 const SHOWN = ['add', 'call_tool', 'echo', 'list_bundles', 'search_tools'];
 
 describe('a profile that exposes search, on the command line', () => {
-  it.each(['anthropic', 'mcp'])('list --format %s prints what a model is shown', async (format) => {
+  it.each(['anthropic', 'mcp'])('list --format %s prints the definitions for a model', async (format) => {
     const tools = (await office.json(['list', '--profile', 'agent', '--format', format])) as Named;
     expect(namesIn(tools)).toEqual(SHOWN);
   });
 
-  it('list shows people every tool', async () => {
+  it('list shows every tool', async () => {
     const { tools } = (await office.json(['list', '--profile', 'agent'])) as { tools: Named };
     expect(namesIn(tools)).toEqual([...SHOWN, 'wait', 'wipe'].sort());
   });
 
-  it('search finds what the profile holds, with its scores and reasons', async () => {
+  it('search finds the tools of the profile, with scores and reasons', async () => {
     const { results } = (await office.json(['search', 'wipe', '--profile', 'agent', '--limit', '1'])) as {
       results: Named;
     };
@@ -39,7 +39,7 @@ describe('a profile that exposes search, on the command line', () => {
     ]);
   });
 
-  it('search --expand adds what belongs with the hits, and nothing that the profile hides', async () => {
+  it('search --expand adds tools that belong with the hits, and none that the profile hides', async () => {
     const found = async (...more: string[]) => {
       const words = ['search', 'wipe', '--profile', 'agent', '--limit', '1', ...more];
       return namesIn(((await office.json(words)) as { results: Named }).results);
@@ -48,13 +48,13 @@ describe('a profile that exposes search, on the command line', () => {
     expect(await found('--expand')).toEqual(['add', 'echo', 'wait', 'wipe']);
   });
 
-  it('search that finds nothing says so, and prints an empty list as JSON', async () => {
+  it('search without results says so, and prints an empty list as JSON', async () => {
     const words = ['search', 'zzzz', 'qqqq', '--profile', 'agent'];
     expect(await office.run(words)).toMatchObject({ code: 0, stdout: '', stderr: 'No matching tool found.\n' });
     expect(await office.json(words)).toEqual({ results: [], confidence: 'low' });
   });
 
-  it('search that finds nothing that clearly fits says so, and shows at most three', async () => {
+  it('search without a clear match says so, and shows at most three tools', async () => {
     const words = ['search', 'knit', 'a', 'woollen', 'jumper'];
     const { code, stdout, stderr } = await office.run(words);
     expect([code, stderr]).toEqual([0, 'No tool clearly fits; nearest:\n']);
@@ -66,7 +66,7 @@ describe('a profile that exposes search, on the command line', () => {
     expect(await office.json(['search', 'wipe'])).toMatchObject({ confidence: 'high' });
   });
 
-  it('call call_tool runs the tool that it names, by the same rules', async () => {
+  it('call call_tool runs the tool that it names, under the same rules', async () => {
     const call = (name: string, given: object) =>
       office.json(['call', 'call_tool', '--profile', 'agent', '--args', JSON.stringify({ name, arguments: given })]);
     expect(await call('add', { a: 1, b: 2 })).toMatchObject({ ok: true, data: 3 });
@@ -74,7 +74,7 @@ describe('a profile that exposes search, on the command line', () => {
     expect(await call('fail', {})).toMatchObject({ error: { code: 'unknown_tool' } });
   });
 
-  it('without a profile there is nothing to search by', async () => {
+  it('without a profile the search tools do not exist', async () => {
     const { tools } = (await office.json(['list'])) as { tools: Named };
     expect(namesIn(tools)).toEqual(['add', 'echo', 'fail', 'wait', 'wipe']);
   });

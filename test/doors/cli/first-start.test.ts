@@ -37,7 +37,7 @@ function workshop({ onTestFinished }: TestContext) {
 
 // At once, since each of them waits for the ten seconds that a command does.
 describe.concurrent('while a server is being installed', () => {
-  it('"list" prints the tools of the others, says what is being started, and ends when that is installed', async (test) => {
+  it('"list" prints the tools of the other sources, names the starting one, and ends once it is installed', async (test) => {
     const { expect } = test;
     const { begin, finishInstalling, run } = workshop(test);
     const { child, said, ended } = begin('list');
@@ -58,7 +58,7 @@ describe.concurrent('while a server is being installed', () => {
     expect(again.stderr).toBe('');
   });
 
-  it('"sources" shows it as starting, with the last lines that it printed', async (test) => {
+  it('"sources" shows it as starting, with its last lines of output', async (test) => {
     const { expect } = test;
     const { begin, finishInstalling } = workshop(test);
     const { child, said, ended } = begin('sources', '--json');
@@ -87,7 +87,7 @@ describe.concurrent('while a server is being installed', () => {
     expect(child.exitCode).toBe(0);
   });
 
-  it('Ctrl-C ends the waiting, and the server', async (test) => {
+  it('Ctrl-C ends the wait and the server', async (test) => {
     const { expect } = test;
     const { child, said, ended } = workshop(test).begin('call', 'slow_work');
     await expect.poll(() => said.err, PATIENCE).toContain('Waiting for slow');
@@ -96,7 +96,7 @@ describe.concurrent('while a server is being installed', () => {
     expect(child.exitCode).toBe(130);
   });
 
-  it('"check" waits for all of them', async (test) => {
+  it('"check" waits for all servers', async (test) => {
     const { expect } = test;
     const { begin, finishInstalling } = workshop(test);
     const { said, ended } = begin('check', '--json');

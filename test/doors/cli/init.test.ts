@@ -23,7 +23,7 @@ describe('toolcrib init', () => {
     expect(await shop.run(['check'])).toMatchObject({ code: 0 });
   });
 
-  it.each(['toolcrib.yaml', 'toolcrib.json'])('never replaces %s unless told to', async (name) => {
+  it.each(['toolcrib.yaml', 'toolcrib.json'])('never replaces %s without --force', async (name) => {
     open({ [name]: '{}' });
     const { code, stderr } = await shop.run(['init']);
     expect({ code, stderr }).toEqual({
@@ -34,14 +34,14 @@ describe('toolcrib init', () => {
     expect(readFileSync(join(shop.folder, name), 'utf8')).toBe('{}');
   });
 
-  it('--force replaces it whole and leaves nothing behind', async () => {
+  it('--force replaces the whole file and leaves no other file behind', async () => {
     open({ 'toolcrib.yaml': 'old' });
     expect(await shop.run(['init', '--force'])).toMatchObject({ code: 0 });
     expect(readdirSync(shop.folder)).toEqual(['toolcrib.yaml']);
     expect(read()).toContain('defaultProfile: default');
   });
 
-  it('--from takes over the servers of an mcp.json, comments and all', async () => {
+  it('--from imports the servers of an mcp.json, with comments', async () => {
     const servers = {
       files: { command: 'npx', args: ['-y', 'server: "files" #1'], env: { HOME: `\${HOME}` } },
       'on: #1': { url: 'https://example.com/mcp', headers: {} },
@@ -65,7 +65,7 @@ describe('toolcrib init', () => {
     ['s.url', { httpUrl: 'https://x.y/mcp?api_key=hunter2' }],
     ['s.args', { command: 'x', args: ['--api-key', 'hunter2'] }],
     ['s.args', { command: 'x', args: ['postgresql://ann:hunter2@db/x'] }],
-  ])('also where they stand in %s', async (place, server) => {
+  ])('also if they are in %s', async (place, server) => {
     open({ 'mcp.json': JSON.stringify({ mcpServers: { s: server } }) });
     const { stdout, stderr } = await shop.run(['init', '--from', 'mcp.json']);
     expect(stderr).toContain(`only you can read the file: ${place}.`);
@@ -73,7 +73,7 @@ describe('toolcrib init', () => {
     expect(statSync(join(shop.folder, 'toolcrib.yaml')).mode & 0o077).toBe(0);
   });
 
-  it('a file that came in the meantime stays', () => {
+  it('a file that another process creates meanwhile stays', () => {
     open({ 'toolcrib.yaml': 'theirs' });
     expect(writeWhole(join(shop.folder, 'toolcrib.yaml'), 'ours', { replace: false, isPrivate: false })).toBe(false);
     expect(readdirSync(shop.folder)).toEqual(['toolcrib.yaml']);
@@ -124,7 +124,7 @@ many = [
     '.codex/config.toml': CODEX,
   };
 
-  it.runIf(process.platform === 'linux')('says without a terminal which there are and how to name one', async () => {
+  it.runIf(process.platform === 'linux')('without a terminal lists the files and how to name one', async () => {
     open(HOME);
     const config = join(shop.folder, 'toolcrib.yaml');
     const { code, stdout, stderr } = await shop.run(['init', '--config', config], { cwd: 'project' });
@@ -142,7 +142,7 @@ many = [
     expect(read()).not.toContain('\nmcpServers:');
   });
 
-  it('says nothing of them where one is named, and prints the same JSON', async () => {
+  it('does not mention them if one is named, and prints the same JSON', async () => {
     open({ '.cursor/mcp.json': CURSOR });
     expect(await shop.json(['init'])).toEqual({ file: 'toolcrib.yaml', servers: [] });
     const { stderr } = await shop.run(['init', '--force', '--from', '.cursor/mcp.json']);
@@ -150,7 +150,7 @@ many = [
     expect(read()).toContain('\nmcpServers:');
   });
 
-  it('takes over the servers of a Codex configuration that is written plainly', async () => {
+  it('imports the servers of a simple Codex configuration', async () => {
     open({ 'config.toml': CODEX });
     expect(await shop.run(['init', '--from', 'config.toml'])).toMatchObject({ code: 0 });
     const { parse } = await import('yaml');
@@ -168,7 +168,7 @@ many = [
     });
   });
 
-  it('and refuses one that is not', async () => {
+  it('and refuses a complex one', async () => {
     open({ 'config.toml': '[mcp_servers.a]\ncommand = "x"\nargs = [\n  "a",\n]\n' });
     const { code, stderr } = await shop.run(['init', '--from', 'config.toml']);
     expect(code).toBe(2);

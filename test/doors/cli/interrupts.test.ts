@@ -142,7 +142,7 @@ const specsOf = (description: string) =>
 const configState = (shop: Workshop) => [listing(shop), contentOf(shop, 'toolcrib.yaml')];
 
 describe('Ctrl-C at any moment', () => {
-  it('of init leaves the file whole or absent, and nothing else', async () => {
+  it('of init leaves the complete file or none, and nothing else', async () => {
     await expectSound({ args: ['init'], template: createWorkshop(), stateOf: configState, most: 16 });
   });
 
@@ -156,14 +156,14 @@ describe('Ctrl-C at any moment', () => {
     await expectSound({ args: ['specs', 'add', 'specs.json'], template, stateOf: storedIn, most: 12 });
   });
 
-  it('of specs add leaves all specs as they were or as they are to be', async () => {
+  it('of specs add leaves the old specs or the new ones', async () => {
     const files = { 'toolcrib.yaml': STORED, 'specs.json': specsOf('new'), 'old.json': specsOf('old') };
     const template = createWorkshop(files);
     expect(await template.run(['specs', 'add', 'old.json'])).toMatchObject({ code: 0 });
     await expectSound({ args: ['specs', 'add', 'specs.json'], template, stateOf: storedIn, most: 12 });
   });
 
-  it('of call leaves nothing half-written behind', async () => {
+  it('of call leaves nothing half-written', async () => {
     const template = createWorkshop(OFFICE);
     await expectSound({ args: ['call', 'add', 'a=1', 'b=2'], template, stateOf: officeState, most: 12 });
   });

@@ -50,7 +50,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-describe('JSON is of the shape that docs/cli.md shows', () => {
+describe('JSON has the shape that docs/cli.md shows', () => {
   // In order: what one command stores the next one reads.
   const inOrder = documented.toSorted(
     ([a], [b]) => Number(b.startsWith('specs add')) - Number(a.startsWith('specs add')),
@@ -67,7 +67,7 @@ describe('JSON is of the shape that docs/cli.md shows', () => {
     expect(withJson.map(({ name }) => name).filter((name) => !shown.has(name))).toEqual([]);
   });
 
-  it('and the comparison sees what is missing, unknown or of another type', () => {
+  it('and the comparison notices missing, unknown and wrongly typed members', () => {
     const shape = { a: 1, 'b?': ['x'], c: {} };
     expect(differences({ a: 1, c: { any: 1 } }, shape)).toEqual([]);
     expect(differences({ a: '1', b: [1], d: 1 }, shape)).toEqual([

@@ -10,7 +10,7 @@ afterAll(shop.remove);
 const KEY = /^tck_[0-9a-z]{10}_[0-9a-z]{39}\n$/;
 
 describe('toolcrib keys', () => {
-  it('makes a key, prints it once and nothing else, lists it and revokes it while another process uses it', async () => {
+  it('creates a key, prints it once and alone, lists it and revokes it while another process uses it', async () => {
     const made = await shop.run(['keys', 'create', '--name', 'ci', '--role', 'dev', '--expires', '30d']);
     expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(KEY) });
     expect(made.stderr).toMatch(/shown only once[\s\S]*is for caller key:ci, opens assistant, and expires \d{4}-/);
@@ -35,7 +35,7 @@ describe('toolcrib keys', () => {
     });
   });
 
-  it('takes everything that can be said of a key', async () => {
+  it('accepts every property of a key', async () => {
     const args = ['keys', 'create', '--name', 'bot', '--caller', 'alice', '--role', 'dev', '--role', 'guest'];
     const more = ['--permission', 'read', '--allow-profile', 'assis*', '--expires', '2099-12-31'];
     expect(await shop.json([...args, ...more])).toEqual({
@@ -57,7 +57,7 @@ describe('toolcrib keys', () => {
     ).not.toHaveProperty('expiresAt');
   });
 
-  it('says where a new key opens nothing', async () => {
+  it('says if a new key opens nothing', async () => {
     const unknownRole = await shop.run(['keys', 'create', '--name', 'x', '--role', 'gone']);
     expect(unknownRole).toMatchObject({ code: 0, stderr: expect.stringContaining('opens no profile') });
     const other = createWorkshop({ 'toolcrib.yaml': PROFILES });
@@ -86,7 +86,7 @@ describe('toolcrib keys', () => {
 });
 
 describe('toolcrib check', () => {
-  it('says that keys are there while they are off', async () => {
+  it('reports stored keys while keys are off', async () => {
     const access = 'access: { jwt: { issuer: "https://id.example.com", audience: a }, roles: { dev: {} } }';
     const off = createWorkshop({ 'toolcrib.yaml': `${PROFILES}${access}\n` });
     await off.run(['keys', 'create', '--name', 'ci', '--role', 'dev']);

@@ -69,10 +69,10 @@ async function serving(shop: Workshop) {
   return { ...server, say };
 }
 
-describe('toolcrib logs, while a server of the configuration runs', () => {
+describe('toolcrib logs, with a running server of the configuration', () => {
   const SERVED = CONFIG.replace('active: [witness]', '');
 
-  it('prints what a source has printed there, without secrets and without what controls a terminal', async () => {
+  it('prints the output of a source there, without secrets and control characters', async () => {
     const shop = workshop(SERVED);
     const { say } = await serving(shop);
     await say('a first line\nand what has no end');
@@ -90,7 +90,7 @@ describe('toolcrib logs, while a server of the configuration runs', () => {
     expect(json.join('\n')).toMatch(/^[\n\x20-\x7e]+$/);
   });
 
-  it('with --follow prints each line as it comes, until Ctrl-C', async () => {
+  it('with --follow prints each new line, until Ctrl-C', async () => {
     const shop = workshop(SERVED);
     const { say } = await serving(shop);
     const { child, until, ended, said } = begin(shop, ['logs', 'noisy', '--follow']);
@@ -116,7 +116,7 @@ describe('toolcrib logs, while a server of the configuration runs', () => {
     expect(said.stderr).toContain('The server has stopped.');
   });
 
-  it('says what is wrong: no such source, no program, a source that failed, another operator token', async () => {
+  it('says what is wrong: unknown source, no program, a failed source, another operator token', async () => {
     const shop = workshop(SERVED);
     await serving(shop);
     expect(await shop.run(['logs', 'nosy'], { env })).toMatchObject({
@@ -143,8 +143,8 @@ describe('toolcrib logs, while a server of the configuration runs', () => {
   });
 });
 
-describe('toolcrib logs, where no server runs', () => {
-  it('starts the source alone and prints what it says until it has started', async () => {
+describe('toolcrib logs, without a running server', () => {
+  it('starts only this source and prints its output until it has started', async () => {
     const shop = workshop();
     for (const _ of ['its list is not known', 'its list is kept']) {
       const { code, stdout, stderr } = await shop.run(['logs', 'noisy'], { env });
@@ -157,7 +157,7 @@ describe('toolcrib logs, where no server runs', () => {
     expect(existsSync(join(shop.folder, 'started'))).toBe(true);
   });
 
-  it('says why one does not work, and of others that they print nothing', async () => {
+  it('says why a source does not work, and which sources print nothing', async () => {
     const shop = workshop();
     const broken = await shop.run(['logs', 'broken'], { env });
     expect(broken).toMatchObject({ code: 0, stdout: expect.stringContaining('no config\n') });
@@ -177,7 +177,7 @@ describe('toolcrib logs, where no server runs', () => {
     });
   });
 
-  it('with --follow goes on until Ctrl-C, and ends what it started', async () => {
+  it('with --follow runs until Ctrl-C, and stops what it started', async () => {
     const { child, until, ended, said } = begin(workshop(), ['logs', 'noisy', '--follow']);
     await until('stdout', /turned/);
     child.kill('SIGINT');

@@ -19,8 +19,8 @@ const FIXED =
 const desk = createWorkshop({ 'toolcrib.yaml': configuration(FIXED), 'tools/gh.mjs': TOOLS });
 afterAll(desk.remove);
 
-describe('what overrides withhold', () => {
-  it('list --format shows the schema that is left', async () => {
+describe('withheld arguments', () => {
+  it('list --format shows the schema without them', async () => {
     const { code, stdout } = await desk.run(['list', '--format', 'openai']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject([
@@ -34,7 +34,7 @@ describe('what overrides withhold', () => {
     expect(stdout).not.toMatch(/repo|verbose|acme/);
   });
 
-  it('show names it, and shows what callers see', async () => {
+  it('show names them, and shows what callers see', async () => {
     const shown = await desk.json(['show', 'create_issue']);
     expect(shown).toMatchObject({
       fixedArguments: ['repo'],
@@ -48,7 +48,7 @@ describe('what overrides withhold', () => {
     expect(JSON.stringify(shown) + stdout).not.toContain('acme');
   });
 
-  it('explain names it', async () => {
+  it('explain names them', async () => {
     const { stdout } = await desk.run(['explain', 'create_issue']);
     expect(stdout).toContain('arguments fixed by overrides: repo\narguments hidden by overrides: verbose\n');
     expect(await desk.json(['explain', 'create_issue'])).toMatchObject({
@@ -56,7 +56,7 @@ describe('what overrides withhold', () => {
     });
   });
 
-  it('call sends it, and does not take it', async () => {
+  it('call sends them, and does not accept them', async () => {
     const { code, stdout } = await desk.run(['call', 'create_issue', 'title=Broken']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({ repo: 'acme/site', title: 'Broken', verbose: true });
@@ -65,7 +65,7 @@ describe('what overrides withhold', () => {
     expect(refused.stderr).toContain('/repo: is not a known argument');
   });
 
-  it('check reports a glob that matches no tool, and a source whose overrides cannot be', async () => {
+  it('check reports a glob that matches no tool, and a source with impossible overrides', async () => {
     const idle = createWorkshop({
       'toolcrib.yaml': configuration('{ "creat_*": { tags: [x] } }'),
       'tools/gh.mjs': TOOLS,
@@ -91,7 +91,7 @@ describe('what overrides withhold', () => {
 });
 
 describe('onDuplicate: error', () => {
-  it('a clash is a configuration that cannot be used: exit 2, both owners named', async () => {
+  it('a clash makes the configuration unusable: exit 2, both owners named', async () => {
     const clash = createWorkshop({
       'toolcrib.yaml': configuration('{}', '  two: { modules: ./tools }\nonDuplicate: error\n'),
       'tools/gh.mjs': TOOLS,

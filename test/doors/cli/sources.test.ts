@@ -11,7 +11,7 @@ function workshopWith(sources: object): Workshop {
   return workshop;
 }
 
-it('a server whose list is known and that is gone is not said to be ready', async () => {
+it('a server with a stored list that is gone is not reported as ready', async () => {
   const server = await startModern();
   const workshop = workshopWith({ far: { mcp: { url: server.url } } });
   expect(await workshop.json(['sources'])).toMatchObject({ sources: [{ name: 'far', state: 'ready' }] });
@@ -22,7 +22,7 @@ it('a server whose list is known and that is gone is not said to be ready', asyn
   expect((await workshop.run(['sources'])).stdout).toMatch(/far +down .*ECONNREFUSED/);
 });
 
-it('a program whose list is known and that does not start any more is not said to be ready', async () => {
+it('a program with a stored list that no longer starts is not reported as ready', async () => {
   const workshop = createWorkshop();
   onTestFinished(() => workshop.remove());
   const sources = { near: { mcp: serverOf('absent.ts', [join(workshop.folder, 'absent')]) } };
@@ -34,7 +34,7 @@ it('a program whose list is known and that does not start any more is not said t
   });
 });
 
-it('what a running server says is wrong with a source is shown', async () => {
+it('the problems that a running server reports about a source are shown', async () => {
   const server = await startModern();
   const workshop = workshopWith({ far: { mcp: { url: server.url } } });
   const serving = workshop.start(['serve', '--port', '0']);

@@ -12,7 +12,7 @@ const shop = createWorkshop({ 'toolcrib.yaml': CONFIG, 'pet.yaml': `tools:\n  - 
 afterAll(shop.remove);
 
 describe('toolcrib specs', () => {
-  it('adds, lists, exports, changes and removes specs and remembers who did', async () => {
+  it('adds, lists, exports, changes and removes specs and records who did it', async () => {
     expect(await shop.run(['specs', 'add', 'pet.yaml'])).toEqual({ code: 0, stdout: 'get_pet added\n', stderr: '' });
     expect(await shop.run(['specs', 'add', 'pet.yaml'])).toMatchObject({ stdout: 'get_pet unchanged\n' });
     expect((await shop.run(['list'])).stdout).toMatch(/get_pet +http +stored/);
@@ -27,7 +27,7 @@ describe('toolcrib specs', () => {
     });
   });
 
-  it('stores nothing of a file that holds one bad entry', async () => {
+  it('stores nothing of a file with one bad entry', async () => {
     const shop = createWorkshop({ 'toolcrib.yaml': CONFIG });
     shop.write('two.json', JSON.stringify({ tools: [{ ...SPEC, name: 'good' }, { name: 'not a name' }] }));
     expect(await shop.run(['specs', 'add', 'two.json'])).toMatchObject({ code: 2, stdout: '' });
@@ -35,7 +35,7 @@ describe('toolcrib specs', () => {
     shop.remove();
   });
 
-  it('checks every entry as loading it would, and says which is bad', async () => {
+  it('checks every entry as loading would, and names the bad ones', async () => {
     const shop = createWorkshop({
       'toolcrib.yaml': `tools: [{ name: taken, run: { kind: http, url: "https://x.test" } }]\nsecrets: { github: { env: X } }\n${CONFIG}`,
     });
@@ -89,7 +89,7 @@ describe('toolcrib specs', () => {
     shop.remove();
   });
 
-  it('knows specs by the names that their source gives them, and needs no source to keep some', async () => {
+  it('knows specs by the names that their source gives them, and stores specs without such a source', async () => {
     const prefixed = createWorkshop({ 'toolcrib.yaml': CONFIG.replace('kinds: [http]', 'prefix: my') });
     prefixed.write('pet.json', JSON.stringify(SPEC));
     const added = { code: 0, stdout: 'get_pet added\n', stderr: '' };

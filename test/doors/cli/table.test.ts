@@ -24,18 +24,18 @@ describe('tables', () => {
     expect(layOut(columns, rows, 60)[2]).toMatch(/^a_rather_long_name {2}12345 {2}清除.*…$/);
   });
 
-  it('are not cut where there is no terminal', () => {
+  it('are not cut without a terminal', () => {
     expect(layOut(columns, rows, undefined)[1]).toBe(`short${' '.repeat(19)}5  ${rows[0]?.[2]}`);
   });
 
-  it('hold one line a row, whatever the cells hold', () => {
+  it('have one line per row, whatever the cells contain', () => {
     const lines = layOut([{ heading: 'A' }], [['one\ntwo\r\nthree\u2028four\tfive']], 80);
     expect(lines[1]).toBe('one two three four five');
   });
 });
 
 describe('text on a terminal', () => {
-  it('cannot move the cursor, colour anything or turn the reading direction', () => {
+  it('cannot move the cursor, change colours or turn the reading direction', () => {
     expect(toLine('a\x1b[31mb\x1b]8;;http://x\x07c\x9b2Jd\u202ee\u200bf\x08')).toBe('abcdef');
     expect(toLines('one\x1b[2J\n\ttwo\r')).toBe('one\n  two');
   });
@@ -49,7 +49,7 @@ describe('text on a terminal', () => {
     expect(widthOf('e\u0301 и\u0306 か\u3099')).toBe(6);
   });
 
-  it('is measured alike whether characters may join or not', () => {
+  it('is measured the same whether characters may join or not', () => {
     const among = [...'aé…—→жΩ日か가', '\u0301', '\u200d', '\ufe0f', '\u3099', '\u11a8', '👩', '🇩', '🏽'];
     const segmenter = new Intl.Segmenter();
     const characters = fc.array(fc.constantFrom(...among), { maxLength: 8 });

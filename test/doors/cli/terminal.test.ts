@@ -56,14 +56,14 @@ function onTerminal(args: readonly string[], { columns = 80, steps = [], env = {
 const hasPython = spawnSync('python3', ['-c', 'import pty']).status === 0;
 
 describe.skipIf(!hasPython)('on a terminal (needs python3)', () => {
-  it('a person is shown tool, arguments and reason and says yes', () => {
+  it('the user sees tool, arguments and reason and says yes', () => {
     const { code, output } = onTerminal(['call', 'wipe', 'what=x'], { steps: [['Run wipe?', 'y']] });
     expect(code).toBe(0);
     for (const part of ['Remove everything', '"what": "x"', 'it is destructive', 'wiped x'])
       expect(output).toContain(part);
   });
 
-  it('a person says no', () => {
+  it('the user says no', () => {
     const { code, output } = onTerminal(['call', 'wipe', 'what=x'], { steps: [['Run wipe?', 'n']] });
     expect(code).toBe(1);
     expect(output).toContain('The approver denied "wipe"');
@@ -76,12 +76,12 @@ describe.skipIf(!hasPython)('on a terminal (needs python3)', () => {
     expect(output).not.toContain('wiped');
   });
 
-  it('what is shown before the question cannot hide anything', () => {
+  it('the text before the question cannot hide anything', () => {
     const { output } = onTerminal(['call', 'wipe', 'what=\x1b[2Jx\u202ey'], { steps: [['Run wipe?', 'n']] });
     expect(output).toContain('"what": "\\u001b[2Jx\\u{202e}y"');
   });
 
-  it('the link of the operator is printed by serve, with the token of the file', () => {
+  it('serve prints the operator link with the token of the file', () => {
     const { code, output } = onTerminal(['serve', '--port', '0'], { steps: [['Or try:', '\x03']] });
     expect(code).toBe(0);
     const [, token = ''] = /\/tools\?token=(\S+)/.exec(output) ?? [];
@@ -98,7 +98,7 @@ describe.skipIf(!hasPython)('on a terminal (needs python3)', () => {
     expect(lines[0]).toContain('NAME');
   });
 
-  it('colours are shown, and not where NO_COLOR is set', () => {
+  it('colours are shown, unless NO_COLOR is set', () => {
     expect(onTerminal(['list']).output).toMatch(COLOUR);
     expect(onTerminal(['list'], { env: { NO_COLOR: '1' } }).output).not.toMatch(COLOUR);
   });

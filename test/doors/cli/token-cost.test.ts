@@ -16,7 +16,7 @@ const tool = (name: string, description: string) =>
 const tools = [tool('read_file', 'Read a file of the workspace'), tool('remove_file', 'Remove a file for good')];
 
 describe('the token cost of tools', () => {
-  it.each(TOKEN_FORMATS)('in %s is the sum of what each costs', async (format) => {
+  it.each(TOKEN_FORMATS)('in %s is the sum over the tools', async (format) => {
     const each = await tokensOfEach(tools, format);
     expect(each.every((count) => count > 20 && count < 100)).toBe(true);
     expect(await tokensOf(tools, format)).toBe(each.reduce((sum, count) => sum + count, 0));
@@ -28,7 +28,7 @@ describe('the token cost of tools', () => {
     expect(await tokensOf(tools.slice(0, 1), 'openai')).toBe(encode(JSON.stringify(toOpenAI(tools)[0])).length);
   });
 
-  it('of a Gemini tool leaves out what all tools share', async () => {
+  it('of a Gemini tool leaves out the part that all tools share', async () => {
     const { encode } = await import('gpt-tokenizer/encoding/o200k_base');
     const { toGemini } = await import('../../../src/formats/gemini.ts');
     const [declaration] = toGemini(tools)[0]?.functionDeclarations ?? [];
@@ -41,16 +41,16 @@ describe('the token cost of tools', () => {
     expect(Math.abs(estimate / exact - 1)).toBeLessThan(0.2);
   });
 
-  it('can be told for more tools than a vendor takes at once', async () => {
+  it('is available for more tools than a vendor accepts at once', async () => {
     const many = Array.from({ length: 200 }, (_, index) => tool(`tool_${index}`, 'One of many'));
     expect(await tokensOf(many, 'openai', 'estimate')).toBeGreaterThan(200 * 20);
   });
 
-  it('of no tools is nothing', async () => {
+  it('of no tools is 0', async () => {
     expect(await tokensOf([], 'gemini')).toBe(0);
   });
 
-  it('survives descriptions that are meant to break a tokenizer, in time that does not grow with the square', async () => {
+  it('survives descriptions that try to break a tokenizer, in less than quadratic time', async () => {
     for (const hostile of [
       '<|endoftext|>',
       '<|im_start|>'.repeat(10),

@@ -12,7 +12,7 @@ async function names(...flags: string[]): Promise<readonly string[]> {
 }
 
 describe('toolcrib list', () => {
-  it('shows all tools to the operator, those a profile hides too', async () => {
+  it('shows all tools to the operator, also those that a profile hides', async () => {
     const { code, stdout } = await office.run(['list']);
     expect(code).toBe(0);
     expect(stdout.split('\n').map((line) => line.split(' ')[0])).toEqual([
@@ -26,7 +26,7 @@ describe('toolcrib list', () => {
     ]);
   });
 
-  it('shows under a profile what that profile shows', async () => {
+  it('shows the tools of a profile', async () => {
     expect(await names('--profile', 'reader')).toEqual(['add', 'echo']);
   });
 
@@ -50,19 +50,19 @@ describe('toolcrib list', () => {
     expect(await names(...flags)).toEqual(expected);
   });
 
-  it('answers a filter that cannot be meant with the nearest known one', async () => {
+  it('answers an invalid filter with the nearest known one', async () => {
     const { code, stderr } = await office.run(['list', '--flag', 'readonly']);
     expect(code).toBe(2);
     expect(stderr).toContain('Did you mean "readOnly"?');
   });
 
-  it('prints definitions as a vendor takes them, and nothing of how a tool runs', async () => {
+  it('prints definitions in a vendor format, without how a tool runs', async () => {
     const { stdout } = await office.run(['list', '--pattern', 'add', '--format', 'openai']);
     expect(JSON.parse(stdout)).toMatchObject([{ type: 'function', function: { name: 'add' } }]);
     expect(stdout).not.toContain('office.mjs');
   });
 
-  it('estimates tokens and counts them when asked to', async () => {
+  it('estimates tokens, and counts them on request', async () => {
     const estimated = await office.run(['list', '--pattern', 'add']);
     const counted = await office.run(['list', '--pattern', 'add', '--tokens']);
     expect(estimated.stdout).toMatch(/ ~\d+ /);
@@ -70,7 +70,7 @@ describe('toolcrib list', () => {
     expect(counted.stdout).not.toContain('~');
   });
 
-  it('ends quietly when nobody reads on', () => {
+  it('ends quietly when the reader closes the pipe', () => {
     const { stderr } = spawnSync('sh', ['-c', '"$0" "$1" list --json | true', process.execPath, MAIN], {
       cwd: office.folder,
       encoding: 'utf8',
@@ -80,14 +80,14 @@ describe('toolcrib list', () => {
 });
 
 describe('toolcrib show', () => {
-  it('says all an operator may know of a tool', async () => {
+  it('prints everything that an operator may know about a tool', async () => {
     const { code, stdout } = await office.run(['show', 'add']);
     expect(code).toBe(0);
     for (const part of ['Add two numbers', 'office', 'reading', '"type": "number"', '"openai":'])
       expect(stdout).toContain(part);
   });
 
-  it('names the nearest tool where there is none of that name', async () => {
+  it('names the nearest tool for an unknown name', async () => {
     expect(await office.run(['show', 'ad'])).toEqual({
       code: 1,
       stdout: '',
@@ -95,7 +95,7 @@ describe('toolcrib show', () => {
     });
   });
 
-  it('does not tell of a tool that the profile hides', async () => {
+  it('does not reveal a tool that the profile hides', async () => {
     const { code, stderr } = await office.run(['show', 'wipe', '--profile', 'reader']);
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'error: The tool "wipe" was not found.\n' });
   });
@@ -117,7 +117,7 @@ describe('toolcrib explain', () => {
     expect(stdout).toContain('wipe is not visible in profile reader:\n  no include selector matches the tool');
   });
 
-  it('says which layer set each limit', async () => {
+  it('names the layer of each limit', async () => {
     const { stdout } = await office.run(['explain', 'add']);
     expect(stdout).toMatch(/approval +"dangerous" +default/);
   });
@@ -147,18 +147,18 @@ describe('toolcrib search', () => {
     expect(stdout).toMatch(/^SCORE.*\n\d\.\d+ +add /);
   });
 
-  it.each(['0', '-1', 'many', '1.5'])('takes no limit of %s', async (limit) => {
+  it.each(['0', '-1', 'many', '1.5'])('does not accept a limit of %s', async (limit) => {
     expect(await office.run(['search', 'add', `--limit=${limit}`])).toMatchObject({ code: 2, stdout: '' });
   });
 });
 
 describe('toolcrib bundles, profiles and sources', () => {
-  it('bundles says which are active and which always are', async () => {
+  it('bundles shows the active and the essential ones', async () => {
     const { stdout } = await office.run(['bundles', '--profile', 'reader']);
     expect(stdout).toMatch(/reading +essential +2 +~\d+ +Look and do not touch/);
   });
 
-  it('profiles marks the default one and counts what each shows', async () => {
+  it('profiles marks the default one and counts the tools of each', async () => {
     const { stdout } = await office.run(['profiles']);
     expect(stdout).toMatch(/reader +yes +2 +~\d+\nwriter +5 +~\d+/);
   });
@@ -171,7 +171,7 @@ describe('toolcrib bundles, profiles and sources', () => {
     });
   });
 
-  it('sources says how each is doing', async () => {
+  it('sources shows the state of each', async () => {
     const { stdout } = await office.run(['sources']);
     expect(stdout).toMatch(/office +ready +5 +~\d+/);
   });

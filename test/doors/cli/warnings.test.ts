@@ -36,7 +36,7 @@ access: { keys: true, roles: { dev: { profiles: [ops] } } }
 };
 
 describe('warnings', () => {
-  it('are said once for each problem, by each run', async () => {
+  it('are printed once per problem and run', async () => {
     const { code, stderr } = await workshop(TROUBLED).run(['list']);
     expect(code).toBe(0);
     const told = stderr.trimEnd().split('\n');
@@ -60,7 +60,7 @@ describe('warnings', () => {
     expect(told).toHaveLength(about.length + 1);
   });
 
-  it.each(['--quiet', '-q'])('are not said with %s', async (flag) => {
+  it.each(['--quiet', '-q'])('are not printed with %s', async (flag) => {
     const shop = workshop(TROUBLED);
     expect(await shop.run(['list', flag])).toEqual({ code: 0, stdout: expect.stringContaining('good'), stderr: '' });
     expect(await shop.run(['call', 'nothing', flag])).toMatchObject({
@@ -79,21 +79,21 @@ describe('warnings', () => {
     [['specs'], 0],
     [['specs', 'export'], 0],
     [['help'], 0],
-  ] as const)('are not said, and no server is started, by what needs no source: %j', async (args, expected) => {
+  ] as const)('are not printed, and no server starts, for commands without sources: %j', async (args, expected) => {
     const shop = workshop(TROUBLED);
     const { code, stderr } = await shop.run(args);
     expect({ code, stderr }).toEqual({ code: expected, stderr: expect.not.stringContaining('warning') });
     expect(existsSync(join(shop.folder, 'started'))).toBe(false);
   });
 
-  it('leave the names for completion alone where no source was asked', async () => {
+  it('do not change the stored names for completion if no source was read', async () => {
     const shop = workshop({ 'toolcrib.yaml': `tools: [${GOOD}]\n` });
     await shop.run(['list']);
     await shop.run(['keys']);
     expect((await shop.run(['__complete', 'show', 'go'])).stdout).toContain('good');
   });
 
-  it('of what keeps a store from working are said by commands that need it', async () => {
+  it('about the store are printed by commands that need it', async () => {
     const shop = workshop({ 'toolcrib.yaml': `store: { url: "sqlite:./gone/crib.db" }\n`, gone: 'a file' });
     expect(await shop.run(['keys'])).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: /) });
   });
@@ -101,7 +101,7 @@ describe('warnings', () => {
 
 describe('toolcrib list and search', () => {
   it.each([['list'], ['list', '--json'], ['list', '--format', 'openai'], ['search', 'good']])(
-    'fail where every source failed, and name the sources: %s',
+    'fail if every source failed, and name the sources: %s',
     async (...args) => {
       const config =
         'sources: { one: { url: "https://x.y" }, two: { files: ./gone } }\nprofiles: { p: { expose: search } }\n';
@@ -114,7 +114,7 @@ describe('toolcrib list and search', () => {
     },
   );
 
-  it('print an empty list where sources work and have no tools, or none fits', async () => {
+  it('print an empty list if sources work but have no tools, or none matches', async () => {
     const empty = workshop({ 'toolcrib.yaml': 'sources: { two: { files: ./specs } }\n', 'specs/.keep': '' });
     expect(await empty.run(['list'])).toEqual({ code: 0, stdout: '', stderr: 'No tools found.\n' });
     const some = workshop({ 'toolcrib.yaml': `sources: { two: { files: ./gone } }\ntools: [${GOOD}]\n` });

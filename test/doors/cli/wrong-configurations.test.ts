@@ -81,7 +81,7 @@ const PARTIAL: readonly Row[] = [
 ];
 
 describe('a configuration that cannot be used', () => {
-  it.each(UNUSABLE)('says where the mistake is and exits with 2: %s', async (_, config, ...sentences) => {
+  it.each(UNUSABLE)('names the place of the error and exits with 2: %s', async (_, config, ...sentences) => {
     const shop = workshop({ 'toolcrib.yaml': config });
     for (const command of ['check', 'list']) {
       const { code, stdout, stderr } = await shop.run([command]);
@@ -92,7 +92,7 @@ describe('a configuration that cannot be used', () => {
 });
 
 describe('a configuration with a bad source', () => {
-  it.each(PARTIAL)('lists it as failed, tells it once and keeps the others: %s', async (_, config, ...sentences) => {
+  it.each(PARTIAL)('lists it as failed, reports it once and keeps the others: %s', async (_, config, ...sentences) => {
     const shop = workshop({ 'toolcrib.yaml': `${config}tools: [${GOOD}]\n` });
     const check = await shop.run(['check']);
     expect(check.code).toBe(1);
@@ -114,7 +114,7 @@ describe('a configuration with a bad source', () => {
     for (const sentence of sentences) expect(list.stderr).toContain(sentence);
   });
 
-  it('says so as JSON', async () => {
+  it('reports it as JSON', async () => {
     const shop = workshop({ 'toolcrib.yaml': `sources:\n  bad: { url: "https://x.y" }\n  gone: { ${MCP} }\n` });
     expect(await shop.json(['check'])).toMatchObject({
       ok: false,

@@ -55,7 +55,7 @@ function waitingOf({ isError, content, _meta }: CallAnswer): { readonly id: stri
 
 describe.each(Object.entries(ERAS))('over MCP, %s', (_era, connect) => {
   describe("Approval: exactly one request carrying tool, arguments, caller and reason; approved -> runs; denied -> `denied`, not run; timed out -> `denied` saying so. A call waiting in memory whose asker is gone is refused; a parked one stays. A failure after approval is the tool's failure.", () => {
-    it('exactly one request, however often the call is sent; the same call takes it up, once', async () => {
+    it('exactly one request, however often the call is sent; the same call uses it once', async () => {
       const { crib, url, paid } = await openBank();
       const client = await connect(url());
       const { id } = waitingOf(await client.call('pay', { amount: 3 }));
@@ -100,7 +100,7 @@ describe.each(Object.entries(ERAS))('over MCP, %s', (_era, connect) => {
       expect(paid).toHaveLength(1);
     });
 
-    it('timed out -> not run, and asked about anew', async () => {
+    it('timed out -> not run, and the next call makes a new request', async () => {
       const later = stillTime();
       onTestFinished(() => void vi.useRealTimers());
       const { crib, url, paid } = await openBank();
@@ -163,7 +163,7 @@ describe.each(Object.entries(ERAS))('over MCP, %s', (_era, connect) => {
   });
 });
 
-it('whichever replica runs an approved call, its result is for the same call sent again, and nobody is asked twice', async () => {
+it('whichever replica runs an approved call, the same call sent again gets its result, and no approver is asked twice', async () => {
   const store = { url: `sqlite:${join(folderWith({}), 'crib.db')}` };
   const banks = [await openBank({ store }), await openBank({ store }), await openBank({ store })];
   const connect = ERAS['2025-11-25'];

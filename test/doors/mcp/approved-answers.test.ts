@@ -11,7 +11,7 @@ const OPERATOR = { id: 'olga', operator: true };
 const answering = (amount: number) => ({ amount: { action: 'accept', content: { amount } } });
 const trace = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
 
-describe('an approval that is remembered', () => {
+describe('a remembered approval', () => {
   const remembering = async (remember: Remember) => {
     const { crib, noted } = await openBank({ server: 'none' });
     const chest = await crib.open('default', { id: 'ann' });
@@ -28,7 +28,7 @@ describe('an approval that is remembered', () => {
   const withAnswers = { answers: { input: { responses: answering(1_000_000) } } };
 
   it.each(['arguments', 'conversation', { forMs: 3_600_000 }] as const)(
-    'for %j lets no answers through',
+    'for %j does not cover answers to questions',
     async (remember) => {
       const { call, noted } = await remembering(remember);
       for (const input of [{ responses: answering(1_000_000) }, { state: 'a million' }])
@@ -62,8 +62,8 @@ describe('an approval that is remembered', () => {
   });
 });
 
-describe('a person at hand', () => {
-  it('is shown everything that the tool gets, and what is changed while it is asked does not reach the tool', async () => {
+describe("the host's approver", () => {
+  it('sees everything that the tool gets, and later changes do not reach the tool', async () => {
     for (const store of [{ url: 'memory:' }, undefined]) {
       const answers = { input: { responses: { amount: { content: { amount: 5 } } }, state: 'asked' } };
       const asked: ApprovalRequest[] = [];
@@ -92,8 +92,8 @@ describe('a person at hand', () => {
   });
 });
 
-describe('a call inside a call', () => {
-  it('is bound to the call around it and what that was given, and says so', async () => {
+describe('a nested call', () => {
+  it('is bound to its outer call and the input of that, and says so', async () => {
     const outer = {
       name: 'outer',
       description: 'Outer',
@@ -122,8 +122,8 @@ describe('a call inside a call', () => {
   });
 });
 
-describe('a call inside a call that was parked', () => {
-  it('is made as the caller that parked it, whoever takes that up', async () => {
+describe('a nested call of a parked call', () => {
+  it('runs as the caller that parked the outer call, whichever caller sends it again', async () => {
     const seen: unknown[] = [];
     const inner = {
       name: 'inner',
@@ -172,7 +172,7 @@ describe('an idempotency key', () => {
 });
 
 describe('an approval that a call names', () => {
-  it('runs with what was parked, answers among it, where its asker takes it up', async () => {
+  it('runs with the parked input, including answers, if its caller sends it', async () => {
     const { crib, noted } = await openBank({ server: 'none' });
     const call = async (roles: readonly string[], options: CallOptions) =>
       (await crib.open('default', { id: 'ann', roles })).call('note', {}, { park: true, ...options });
@@ -199,7 +199,7 @@ describe('an approval that a call names', () => {
     expect(noted).toEqual([{ ...first, answers, profile: 'default', caller: { id: 'ann', roles: ['dev'] } }]);
   });
 
-  it('is refused where it is for other answers or none', async () => {
+  it('is refused for other answers or none', async () => {
     const { crib, noted } = await openBank({ server: 'none' });
     const chest = await crib.open('default', { id: 'ann' });
     const call = (options: CallOptions) => chest.call('note', {}, { park: true, ...options });
@@ -213,8 +213,8 @@ describe('an approval that a call names', () => {
   });
 });
 
-describe('an approval that another call asks a person at hand about', () => {
-  it('runs with what that person is shown, where the same caller names it elsewhere', async () => {
+describe("an approval that another call shows to the host's approver", () => {
+  it('runs with what that approver sees, if the same caller names it elsewhere', async () => {
     const url = `sqlite:${join(temporaryFolder(), 'shared.db')}`;
     const noted: unknown[] = [];
     const run = (_: unknown, { timeZone, conversation, caller, answers }: ToolCall) =>
@@ -245,7 +245,7 @@ describe('an approval that another call asks a person at hand about', () => {
 });
 
 describe('answers to questions of a tool', () => {
-  it('that were denied are not a no to the call without them', async () => {
+  it('that were denied do not deny the call without them', async () => {
     const { crib } = await openBank({ server: 'none' });
     const chest = await crib.open('default', { id: 'ann' });
     const call = (responses?: object) =>

@@ -97,7 +97,7 @@ const WAYS: Readonly<Record<string, Way>> = {
 };
 
 describe.each(Object.entries(WAYS))('a parked call, %s', (_way, { takeUp, ...options }) => {
-  it('reaches a server of 2026-07-28 with exactly what was parked', async () => {
+  it('reaches a server of 2026-07-28 with exactly the parked input', async () => {
     const bank = await openBank(options);
     const id = waitingId(await bank.call('bank_transfer', FIRST));
     for (let time = 0; time < 3; time++) expect(waitingId(await bank.call('bank_transfer', SMUGGLED))).toBe(id);
@@ -109,7 +109,7 @@ describe.each(Object.entries(WAYS))('a parked call, %s', (_way, { takeUp, ...opt
     expect(bank.received()).toEqual([{ name: 'transfer', arguments: { to: 'bob' }, ...AS_PARKED }]);
   });
 
-  it('reaches a function with exactly what was parked', async () => {
+  it('reaches a function with exactly the parked input', async () => {
     const bank = await openBank({ ...options, server: 'none' });
     const id = waitingId(await bank.call('note', FIRST));
     expect(waitingId(await bank.call('note', SMUGGLED))).toBe(id);
@@ -119,7 +119,7 @@ describe.each(Object.entries(WAYS))('a parked call, %s', (_way, { takeUp, ...opt
   });
 });
 
-it('a parked call that is sent again by many while the yes comes reaches the server once, as it was parked', async () => {
+it('a parked call that many clients send again while it is approved reaches the server once, as it was parked', async () => {
   const bank = await openBank();
   for (let round = 1; round <= 4; round++) {
     const given = { arguments: { to: `bob ${round}` } };
@@ -142,7 +142,7 @@ describe('answers to questions of a tool', () => {
   };
   const YES = { 'toolcrib/approval': { action: 'accept', content: { approve: true } } };
 
-  it('that came without the state that asked for them are neither sent on nor shown', async () => {
+  it('without the state that asked for them are neither forwarded nor shown', async () => {
     const bank = await openBank({ approvers: ['caller'] });
     const first = await bank.call('bank_ask', { params: { inputResponses: answering(1_000_000) } });
     expect(message(first)).not.toContain('1000000');
@@ -151,7 +151,7 @@ describe('answers to questions of a tool', () => {
     expect(bank.received()).toMatchObject([{ responses: null, state: null }]);
   });
 
-  it('go only with a call that is approved with them: the person is shown them, and the server gets them', async () => {
+  it('reach the server only with a call that was approved with them: the approver sees them', async () => {
     const bank = await openBank({ approvers: ['caller'] });
     const first = await bank.call('bank_ask');
     const asked = await bank.call('bank_ask', { params: { inputResponses: YES, requestState: stateOf(first) } });
@@ -169,7 +169,7 @@ describe('answers to questions of a tool', () => {
     ]);
   });
 
-  it('that wait for an operator are run with, by the server, and the same call sent again without them gets the result', async () => {
+  it('that wait for an operator are used by the server, and the same call sent again without them gets the result', async () => {
     const bank = await openBank();
     onTestFinished(bank.crib.runParked());
     const approve = async (id: string) => {
@@ -187,7 +187,7 @@ describe('answers to questions of a tool', () => {
     expect(bank.received()).toMatchObject([{ responses: null }, { responses: answering(5), state: 'asked how much' }]);
   });
 
-  it('are asked for by one definition of a tool and not given to another, also through call_tool', async () => {
+  it('for one definition of a tool are not given to another, also through call_tool', async () => {
     const bank = await openBank({
       approvers: ['caller'],
       profile: { expose: 'search', policy: { approval: 'never' } },

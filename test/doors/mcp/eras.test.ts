@@ -87,7 +87,7 @@ function toolsOf(onAbort: () => void = () => {}): readonly ToolInput[] {
 describe.each(Object.entries(ERAS))('a client of %s', (era, connect) => {
   const isModern = era === '2026-07-28';
 
-  it('lists tools in the order of the catalog, with titles, schemas and what is known of their effects', async () => {
+  it('lists tools in the order of the catalog, with titles, schemas and known effects', async () => {
     const gateway = await startGateway({ tools: toolsOf() });
     const tools = await (await connect(gateway.url())).list();
     expect(tools.map(({ name }) => name)).toEqual(gateway.crib.catalog.specs.map(({ name }) => name));
@@ -137,7 +137,7 @@ describe.each(Object.entries(ERAS))('a client of %s', (era, connect) => {
     ]);
   });
 
-  it('is told of progress when it asks for it, by numbers that grow', async () => {
+  it('gets progress on request, with increasing numbers', async () => {
     const gateway = await startGateway({ tools: toolsOf() });
     const seen: unknown[] = [];
     const client = await connect(gateway.url());
@@ -153,7 +153,7 @@ describe.each(Object.entries(ERAS))('a client of %s', (era, connect) => {
     expect(await client.call('steps')).toMatchObject({ content: [{ text: 'there' }] });
   });
 
-  it('ends a call that it no longer waits for', async () => {
+  it('ends a call by disconnecting', async () => {
     let isOver = () => {};
     const over = new Promise<void>((resolve) => {
       isOver = resolve;
@@ -170,7 +170,7 @@ describe.each(Object.entries(ERAS))('a client of %s', (era, connect) => {
     expect(await client.call('add', { a: 1, b: 2 })).toMatchObject({ content: [{ text: '3' }] });
   });
 
-  it('says where a call belongs', async () => {
+  it('sends the conversation of a call', async () => {
     const gateway = await startGateway({ tools: toolsOf() });
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const meta = {
@@ -185,7 +185,7 @@ describe.each(Object.entries(ERAS))('a client of %s', (era, connect) => {
     expect(said.traceparent).toContain('0af7651916cd43dd8448eb211c80319c');
   });
 
-  it('is told of a failure in words, and of an unknown tool by an error of the protocol', async () => {
+  it('gets a failure in words, and a protocol error for an unknown tool', async () => {
     const gateway = await startGateway({ tools: toolsOf() });
     const client = await connect(gateway.url());
     expect(await client.call('broken')).toMatchObject({

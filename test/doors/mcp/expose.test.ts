@@ -90,7 +90,7 @@ const waitingIn = ({ _meta }: CallAnswer) => _meta?.['toolcrib/waiting'] as { re
 describe.each(Object.entries(ERAS))('a client of %s, whose profile exposes search', (era, connect) => {
   const isModern = era === '2026-07-28';
 
-  it('lists the tools of essential bundles and what finds and calls the others, and calls do not change that', async () => {
+  it('lists the tools of essential bundles and the search tools, and calls do not change that', async () => {
     const { url } = await openSearch();
     const client = await connect(url());
     const before = await client.list();
@@ -101,7 +101,7 @@ describe.each(Object.entries(ERAS))('a client of %s, whose profile exposes searc
     expect(await client.list()).toEqual(before);
   });
 
-  it('finds tools with all that is needed to call them, and nothing of how they run', async () => {
+  it('finds tools with everything that is needed to call them, and without how they run', async () => {
     const { url } = await openSearch();
     const answer = await (await connect(url())).call('search_tools', { query: 'wipe', limit: 1 });
     expect(answer.structuredContent).toEqual({
@@ -111,7 +111,7 @@ describe.each(Object.entries(ERAS))('a client of %s, whose profile exposes searc
     expect(JSON.parse(answer.content[0]?.text ?? '')).toEqual(answer.structuredContent);
   });
 
-  it('gets through call_tool what the tool itself would answer', async () => {
+  it('gets the same result through call_tool as from the tool itself', async () => {
     const { url } = await openSearch();
     const client = await connect(url());
     await client.list(); // what it knows of output schemas it holds answers to
@@ -126,7 +126,7 @@ describe.each(Object.entries(ERAS))('a client of %s, whose profile exposes searc
     expect((await client.call('call_tool', throughCallTool('media'))).content).toEqual(MEDIA);
   });
 
-  it('is told of progress through call_tool, and what it says of the conversation reaches the tool', async () => {
+  it('gets progress through call_tool, and its conversation reaches the tool', async () => {
     const { url } = await openSearch();
     const client = await connect(url());
     const seen: unknown[] = [];
@@ -141,7 +141,7 @@ describe.each(Object.entries(ERAS))('a client of %s, whose profile exposes searc
     });
   });
 
-  it('cancels through call_tool what the tool does', async () => {
+  it('cancels the tool through call_tool', async () => {
     const { url, aborted, crib } = await openSearch();
     const client = await connect(url());
     const controller = new AbortController();
@@ -160,7 +160,7 @@ describe.each(Object.entries(ERAS))('a client of %s, whose profile exposes searc
     await call;
   });
 
-  it('waits for the approval of the tool that runs; the same call takes it up, once, by either name', async () => {
+  it('waits for the approval of the tool that runs; the same call uses it once, under either name', async () => {
     const { url, crib, wiped } = await openSearch();
     const client = await connect(url());
     const wipe = throughCallTool('wipe', { what: 'all' });
@@ -179,7 +179,7 @@ describe.each(Object.entries(ERAS))('a client of %s, whose profile exposes searc
     expect(waitingIn(await client.call('call_tool', wipe)).id).not.toBe(id);
   });
 
-  it('cannot tell a hidden tool from one that is not there', async () => {
+  it('cannot distinguish a hidden tool from an unknown one', async () => {
     const { url } = await openSearch();
     const client = await connect(url());
     const answers = await Promise.all(['fire', 'never'].map((name) => client.call('call_tool', throughCallTool(name))));
@@ -195,7 +195,7 @@ describe.each(Object.entries(ERAS))('a client of %s, whose profile exposes searc
   });
 
   it.each([{}, { name: 7 }, { name: 'call_tool' }, { name: 'person', arguments: [] }, { name: 'person', more: 1 }])(
-    'is told what is wrong with %j, and nothing runs',
+    'gets the error of %j, and nothing runs',
     async (given) => {
       const { url } = await openSearch();
       const answer = await (await connect(url())).call('call_tool', given);
@@ -203,7 +203,7 @@ describe.each(Object.entries(ERAS))('a client of %s, whose profile exposes searc
     },
   );
 
-  it('whose profile is shown everything has none of these tools', async () => {
+  it('whose profile shows all tools has none of these tools', async () => {
     const { url } = await openSearch({ profiles: { agent: { expose: 'search' }, human: {} }, defaultProfile: 'human' });
     const client = await connect(url());
     expect((await client.list()).map(({ name }) => name)).not.toContain('search_tools');
@@ -224,7 +224,7 @@ describe('a profile that exposes search', () => {
     return { text: search?.description ?? '', cacheScope };
   }
 
-  it('describes search_tools by what each credential may use, and lets nobody else keep that', async () => {
+  it('describes search_tools for each credential, and marks the answer as private', async () => {
     const roles = 'dev: { profiles: [agent] }, boss: { profiles: [agent] }';
     const { url, crib } = await openSearch({
       files: { 'toolcrib.yaml': `access: { keys: true, roles: { ${roles} } }\n` },
@@ -240,12 +240,12 @@ describe('a profile that exposes search', () => {
     }
   });
 
-  it('may be kept by anybody where nobody needs a credential and none was sent', async () => {
+  it('may be cached publicly if no credential is required and none was sent', async () => {
     const { url } = await openSearch();
     expect(await described(url())).toMatchObject({ cacheScope: 'public', text: expect.stringContaining('notes') });
   });
 
-  it('passes on through call_tool what a server asks its client, round by round', async () => {
+  it('passes the questions of a server through call_tool to its client, round by round', async () => {
     const question = { method: 'elicitation/create', params: { mode: 'form', message: 'Who?', requestedSchema: WHAT } };
     const { url } = await openSearch({
       tools: [{ name: 'ask', description: 'Asks', run: { kind: 'asker' } }],

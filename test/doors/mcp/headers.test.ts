@@ -40,7 +40,7 @@ describe('headers that repeat the body of a request of the newest revision', () 
     expect(await post(url(), body, rest)).toMatchObject({ status: 400, messages: [{ error: { code: -32020 } }] });
   });
 
-  it('arguments that the schema wants in headers must be there, and say the same', async () => {
+  it('arguments that the schema requires in headers must be present and equal', async () => {
     const { url } = await startGateway({ tools: [HEADED] });
     const send = (given: unknown, more: Readonly<Record<string, string>>) => {
       const { body, headers } = modernRequest('tools/call', { name: 'headed', arguments: given });
@@ -69,7 +69,7 @@ describe('headers that repeat the body of a request of the newest revision', () 
       expect(await send(given, headers)).toMatchObject({ status: 400, messages: [{ id: 1, error: { code: -32020 } }] });
   });
 
-  it('the SDK sends them by itself', async () => {
+  it('the SDK sends them automatically', async () => {
     const { url } = await startGateway({ tools: [HEADED] });
     const client = await modernClient(url());
     await client.listTools();
@@ -79,7 +79,7 @@ describe('headers that repeat the body of a request of the newest revision', () 
     });
   });
 
-  it('a schema that asks for a header where there can be none asks for none', async () => {
+  it('a schema that requires an impossible header requires none', async () => {
     const properties = {
       region: { type: 'string', 'x-mcp-header': 'Region' },
       list: { type: 'array', items: { type: 'string', 'x-mcp-header': 'Item' } },
@@ -102,7 +102,7 @@ describe('headers that repeat the body of a request of the newest revision', () 
 });
 
 describe('the envelope of a request of the newest revision', () => {
-  it('an unknown revision is refused, with those that there are', async () => {
+  it('an unknown revision is refused, with the supported ones', async () => {
     const { url } = await startGateway({ tools: [HEADED] });
     const { body } = modernRequest('tools/list', {
       _meta: { 'io.modelcontextprotocol/protocolVersion': '2030-01-01' },
@@ -115,7 +115,7 @@ describe('the envelope of a request of the newest revision', () => {
     );
   });
 
-  it('server/discover says what there is', async () => {
+  it('server/discover describes the server', async () => {
     const { url } = await startGateway({ tools: [HEADED] });
     const { body, headers } = modernRequest('server/discover');
     expect((await post(url(), body, headers)).messages[0]?.result).toMatchObject({

@@ -15,14 +15,14 @@ const ECHO: ToolInput = {
 
 const callEcho = (text: string) => request('tools/call', { name: 'echo', arguments: { text } });
 
-describe('what is no request', () => {
+describe('invalid requests', () => {
   it.each([
     ['text', 'text/plain'],
     ['a form', 'application/x-www-form-urlencoded'],
     ['almost JSON', 'application/jsonx'],
     ['XML', 'text/xml; application/json'],
     ['nothing', ''],
-  ])('a body that says it is %s is refused', async (_what, type) => {
+  ])('a body that claims to be %s is refused', async (_what, type) => {
     const { url } = await startGateway({ tools: [ECHO] });
     const response = await fetch(url(), {
       method: 'POST',
@@ -33,13 +33,13 @@ describe('what is no request', () => {
     expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: -32000 } });
   });
 
-  it.each(['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'])('%s is not what this address is for', async (method) => {
+  it.each(['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'])('%s is not allowed at this address', async (method) => {
     const { url } = await startGateway({ tools: [ECHO] });
     const response = await fetch(url(), { method, headers: { accept: 'text/event-stream' } });
     expect(response.status).toBe(405);
   });
 
-  it('an older client that takes only one kind of answer is told so', async () => {
+  it('an older client that accepts only one type of answer gets an error', async () => {
     const { url } = await startGateway({ tools: [ECHO] });
     expect(await post(url(), callEcho('x'), { accept: 'application/json' })).toMatchObject({ status: 406 });
   });
@@ -50,14 +50,14 @@ describe('what is no request', () => {
     ['a word', 'hello'],
     ['two', '{"jsonrpc":"2.0","id":1,"method":"ping"}{"jsonrpc":"2.0","id":2,"method":"ping"}'],
     ['what is no UTF-8', Buffer.from([0x22, 0xff, 0xfe]).toString('latin1')],
-  ])('%s is no JSON-RPC', async (_what, body) => {
+  ])('%s is not JSON-RPC', async (_what, body) => {
     const { url } = await startGateway({ tools: [ECHO] });
     const answer = await post(url(), body);
     expect(answer.status).toBe(400);
     expect([-32700, -32600]).toContain(answer.messages[0]?.error?.code);
   });
 
-  it('a body nested deeper than anybody means is refused or answered, and harms nothing', async () => {
+  it('a body that is nested too deeply is refused or answered, and has no further effect', async () => {
     const { url } = await startGateway({ tools: [ECHO] });
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":${deep}}}}`;
@@ -92,7 +92,7 @@ describe('batches', () => {
       expect((await post(url(), body)).status).toBe(400);
   });
 
-  it('with one id for all are answered, and the next request is, too', async () => {
+  it('with one id for all messages are answered, and so is the next request', async () => {
     const { url } = await startGateway({ tools: [ECHO] });
     const { messages } = await post(url(), [callEcho('a'), callEcho('bb'), callEcho('ccc')]);
     expect(messages.length).toBeGreaterThan(0);
@@ -137,7 +137,7 @@ describe('connections', () => {
       socket.on('close', () => resolve(seen)).on('error', reject);
     });
 
-  it('who closes their half after asking is answered all the same', async () => {
+  it('a client that closes its half after the request gets its answer', async () => {
     const { url } = await startGateway({ tools: [ECHO] });
     const body = JSON.stringify(callEcho('abc'));
     const answer = await raw(
@@ -148,7 +148,7 @@ describe('connections', () => {
     expect(answer).toContain('"text":"3"');
   });
 
-  it('who closes it in the middle of the body harms nobody', async () => {
+  it('a client that closes it in the middle of the body affects no other client', async () => {
     const { url, warnings } = await startGateway({ tools: [ECHO] });
     await raw(
       url(),
@@ -194,7 +194,7 @@ describe('connections', () => {
     await gone;
   });
 
-  it('nobody ends the calls of another client by guessing their ids', async () => {
+  it('a client cannot end the calls of another client by guessing ids', async () => {
     let isAborted = false;
     let begin = () => {};
     const begun = new Promise<void>((resolve) => {
@@ -229,7 +229,7 @@ describe('connections', () => {
 describe('the door itself', () => {
   const ping = () => new Request('http://x/mcp', { method: 'POST', headers: { 'content-type': 'application/json' } });
 
-  it('says in the words of the protocol why somebody is not let in', async () => {
+  it('explains a refused credential as a protocol error', async () => {
     const { crib } = await startGateway({ tools: [ECHO] });
     const door = createMcpDoor(crib, { version: '1' });
     const refuse = async (error: ToolError): Promise<Response> => {
@@ -249,7 +249,7 @@ describe('the door itself', () => {
     expect(unsure.headers.get('retry-after')).toBe('5');
   });
 
-  it('answers nobody once it is closed, be it used before or not', async () => {
+  it('answers no request once it is closed, used before or not', async () => {
     const { crib } = await startGateway({ tools: [ECHO] });
     const identity = await crib.identify();
     for (const uses of [0, 1]) {
@@ -262,6 +262,6 @@ describe('the door itself', () => {
   });
 });
 
-it('whatever is sent, the answer is decent, and the next request is answered', async () => {
+it('any input gets a valid answer, and the next request is answered', async () => {
   await fuzzGateway(300);
 });

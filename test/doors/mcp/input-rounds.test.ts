@@ -56,7 +56,7 @@ async function call(
 }
 
 describe('a tool whose server asks for more', () => {
-  it('asks the client of the newest revision, round by round, and gets back what it gave along', async () => {
+  it('asks the client of the newest revision, round by round, and gets its state back', async () => {
     const { url } = await startGateway({ tools: TOOLS, executors: [ASKER] });
     const first = await call(url(), { name: 'ask', arguments: {} });
     expect(first.result).toMatchObject({
@@ -85,7 +85,7 @@ describe('a tool whose server asks for more', () => {
     expect(await call(url(), third)).toMatchObject({ error: { code: -32602 } });
   });
 
-  it('is not given answers that came before it asked, and asks', async () => {
+  it('ignores answers that came before its question, and asks', async () => {
     const { url } = await startGateway({ tools: TOOLS, executors: [ASKER] });
     const inputResponses = { name: say('Ann'), unknown: say('x') };
     expect((await call(url(), { name: 'ask', arguments: {}, inputResponses })).result).toMatchObject({
@@ -100,7 +100,7 @@ describe('a tool whose server asks for more', () => {
   it.each([
     ['a call of the tool itself', 'ask', 'call_tool'],
     ['call_tool', 'call_tool', 'ask'],
-  ])('is not answered with what belongs to other arguments: asked through %s', async (_, asked, answered) => {
+  ])('does not get answers for other arguments: asked through %s', async (_, asked, answered) => {
     const { url } = await startGateway({
       tools: [{ ...ANYTHING, name: 'ask' }],
       executors: [ASKER],
@@ -120,7 +120,7 @@ describe('a tool whose server asks for more', () => {
     });
   });
 
-  it('is not asked for what the client never said it can', async () => {
+  it('is not asked for something that the client does not support', async () => {
     const { url } = await startGateway({ tools: TOOLS, executors: [ASKER] });
     const { body, headers } = modernRequest('tools/call', { name: 'ask', arguments: {} }, { sampling: {} });
     expect(await post(url(), body, headers)).toMatchObject({
@@ -129,7 +129,7 @@ describe('a tool whose server asks for more', () => {
     });
   });
 
-  it('is answered by the SDK with the help of its person', async () => {
+  it('is answered by the SDK with the help of its user', async () => {
     const { url } = await startGateway({ tools: TOOLS, executors: [ASKER] });
     const client = new Client(
       { name: 'asks', version: '1' },

@@ -47,7 +47,7 @@ const KEEPING = { 'toolcrib.yaml': 'results: { offloadBytes: 2000 }\n' };
 describe.each(Object.entries(ERAS))('output schemas to a client of %s', (era, connect) => {
   const isModern = era === '2026-07-28';
 
-  it.each(Object.keys(SCHEMAS))('%s: what is listed is what is sent', async (name) => {
+  it.each(Object.keys(SCHEMAS))('%s: the listed schema is the one that is sent', async (name) => {
     const { url } = await startGateway({ tools: TOOLS });
     const client = await connect(url());
     const listed = (await client.list()).find((tool) => tool.name === name);
@@ -61,28 +61,25 @@ describe.each(Object.entries(ERAS))('output schemas to a client of %s', (era, co
     expect(structuredContent).toEqual(isModern || isObject ? rows : { result: rows });
   });
 
-  it.each(Object.keys(SCHEMAS))(
-    '%s: a large answer that was kept is noted in a way that the listed schema allows',
-    async (name) => {
-      const { url } = await startGateway({ tools: TOOLS, files: KEEPING });
-      const client = await connect(url());
-      const names = (await client.list()).map((tool) => tool.name);
-      expect(names).toContain('read_result');
-      const small = await client.call(name, { count: 1 });
-      expect(small.isError).not.toBe(true);
-      const large: CallAnswer = await client.call(name, { count: 500 });
-      expect(large.isError).not.toBe(true);
-      const { id, bytes } =
-        (large.structuredContent as Record<string, { id: string; bytes: number }>)['toolcrib/result'] ?? {};
-      expect(bytes).toBeGreaterThan(2000);
-      expect(large._meta?.['toolcrib/result']).toMatchObject({ id, bytes });
-      expect(large.content[0]?.text).toContain(id);
-      const part = await client.call('read_result', { id, grep: 'row', length: 100 });
-      expect(part.content[0]?.text).toContain('a row of some length');
-    },
-  );
+  it.each(Object.keys(SCHEMAS))('%s: a notice about a large stored answer fits the listed schema', async (name) => {
+    const { url } = await startGateway({ tools: TOOLS, files: KEEPING });
+    const client = await connect(url());
+    const names = (await client.list()).map((tool) => tool.name);
+    expect(names).toContain('read_result');
+    const small = await client.call(name, { count: 1 });
+    expect(small.isError).not.toBe(true);
+    const large: CallAnswer = await client.call(name, { count: 500 });
+    expect(large.isError).not.toBe(true);
+    const { id, bytes } =
+      (large.structuredContent as Record<string, { id: string; bytes: number }>)['toolcrib/result'] ?? {};
+    expect(bytes).toBeGreaterThan(2000);
+    expect(large._meta?.['toolcrib/result']).toMatchObject({ id, bytes });
+    expect(large.content[0]?.text).toContain(id);
+    const part = await client.call('read_result', { id, grep: 'row', length: 100 });
+    expect(part.content[0]?.text).toContain('a row of some length');
+  });
 
-  it('what could not even be kept is noted, too', async () => {
+  it('an answer that could not be stored is noted, too', async () => {
     const files = { 'toolcrib.yaml': 'results: { offloadBytes: 2000, quotaBytes: 10 }\n' };
     const { url } = await startGateway({ tools: TOOLS, files });
     const client = await connect(url());

@@ -29,7 +29,7 @@ function scene() {
 
 const listing = (): ToolListing => ({}) as ToolListing; // only which one it is counts
 
-it('a change that comes before the first look has ended is told of', async () => {
+it('a change before the first read has ended is announced', async () => {
   const { changes, change, look, looks } = scene();
   const told = Promise.withResolvers<void>();
   changes.follow(look, told.resolve);
@@ -41,7 +41,7 @@ it('a change that comes before the first look has ended is told of', async () =>
   await told.promise;
 });
 
-it('a change that leaves the list as it was is not told of', async () => {
+it('a change that leaves the list equal is not announced', async () => {
   const { changes, change, look, looks } = scene();
   let count = 0;
   changes.follow(look, () => {
@@ -58,7 +58,7 @@ it('a change that leaves the list as it was is not told of', async () => {
   expect(count).toBe(0);
 });
 
-it('a stream of news ends when the server is about to, and calls go on', async () => {
+it('an event stream ends when the server is about to, and calls continue', async () => {
   const entered = Promise.withResolvers<void>();
   const left = Promise.withResolvers<string>();
   const run = () => {

@@ -31,7 +31,7 @@ describe('pages', () => {
     expect((await pagesOf(url())).map(({ length }) => length)).toEqual([1000]);
   });
 
-  it('a longer one goes on where it stopped, in the order of the catalog, nothing twice', async () => {
+  it('a longer one continues where it stopped, in the order of the catalog, without repeats', async () => {
     const { url, crib } = await startGateway({ tools: many(2500) });
     const pages = await pagesOf(url());
     expect(pages.map(({ length }) => length)).toEqual([1000, 1000, 500]);
@@ -39,7 +39,7 @@ describe('pages', () => {
     expect((await (await modernClient(url())).listTools()).tools).toHaveLength(2500);
   });
 
-  it('however long it is, it has fewer pages than clients take for endless', () => {
+  it('however long it is, it has fewer pages than the limit of clients', () => {
     const spec = defineTool({ name: 'tool', description: 'Does it', input: {}, run: () => 'done' });
     const specs = Array.from({ length: 200_000 }, (_, index) => ({ ...spec, name: `tool_${index}` }));
     const listing = createListings()(specs, { mayBeKept: false });
@@ -54,7 +54,7 @@ describe('pages', () => {
     expect(count).toBe(200_000);
   });
 
-  it('what changes between two pages neither repeats nor hides the rest', async () => {
+  it('a change between two pages neither repeats nor hides the rest', async () => {
     const { url, crib } = await startGateway({ tools: many(1500) });
     const first = await post(url(), request('tools/list'));
     const cursor = first.messages[0]?.result?.nextCursor;
@@ -65,7 +65,7 @@ describe('pages', () => {
     expect(tools.length).toBeGreaterThanOrEqual(498);
   });
 
-  it('a cursor that is none of ours is refused', async () => {
+  it('a foreign cursor is refused', async () => {
     const { url } = await startGateway({ tools: many(3) });
     const minus = Buffer.from('-1:add').toString('base64url');
     for (const cursor of ['', 'x', 'null', '!!!', '../..', 'MTo', minus, 'a'.repeat(10_000)]) {
@@ -76,8 +76,8 @@ describe('pages', () => {
   });
 });
 
-describe('what is listed', () => {
-  it('the instructions of what is active are told by both handshakes', async () => {
+describe('the list', () => {
+  it('both handshakes return the instructions of active bundles', async () => {
     const bundles = [
       defineBundle({ name: 'web', tools: [tool('click')], instructions: 'Take a snapshot before you click.' }),
       defineBundle({ name: 'mail', tools: [tool('send')], instructions: 'Be polite.' }),
@@ -87,7 +87,7 @@ describe('what is listed', () => {
     expect((await modernClient(url())).getInstructions()).toBe('Take a snapshot before you click.');
   });
 
-  it('each address lists what its profile shows; one that is not there, or not for the caller, is not found', async () => {
+  it('each address lists the tools of its profile; an unknown or forbidden profile is not found', async () => {
     const profiles = { reader: { include: ['read_*'] }, all: {} };
     const tools = [tool('read_file'), tool('write_file')];
     const { url, crib } = await startGateway({ tools, profiles, defaultProfile: 'reader' });
@@ -104,7 +104,7 @@ describe('what is listed', () => {
     expect(messages[0]?.result?.tools).toHaveLength(2);
   });
 
-  it('a key that opens one profile reaches it at /mcp; one that opens several is told their addresses', async () => {
+  it('a key for one profile reaches it at /mcp; a key for several gets their addresses', async () => {
     const roles = `one: { profiles: [reader] }, two: { profiles: [reader, 'all tools'] }, none: { profiles: [gone] }`;
     const { url, crib } = await startGateway({
       files: { 'toolcrib.yaml': `access: { keys: true, roles: { ${roles} } }\ndefaultProfile: hidden\n` },
@@ -136,7 +136,7 @@ describe('what is listed', () => {
     expect(unknown).not.toMatch(/mcp|reader|hidden|all/);
   });
 
-  it('what an operator made active is listed', async () => {
+  it('bundles that an operator activated are listed', async () => {
     const bundles = [
       defineBundle({ name: 'web', tools: [tool('click')] }),
       defineBundle({ name: 'mail', tools: [tool('send')] }),
@@ -147,7 +147,7 @@ describe('what is listed', () => {
     expect(await pagesOf(url())).toEqual([['send']]);
   });
 
-  it('what an MCP server said of its tool is passed on; what other sources wrote is not', async () => {
+  it('metadata of an MCP server about its tool is passed on; that of other sources is not', async () => {
     const meta = {
       icons: [{ src: 'https://example.com/i.png', sizes: ['48x48'] }, { mimeType: 'image/png' }, 'x', { src: 1 }],
       _meta: { 'example.com/kind': 'x' },
@@ -175,7 +175,7 @@ describe('what is listed', () => {
     }
   });
 
-  it('resources, prompts and unknown methods are not there, as each revision says it', async () => {
+  it('resources, prompts and unknown methods are not found, in the form of each revision', async () => {
     const { url } = await startGateway({ tools: many(1) });
     for (const method of [
       'resources/list',
@@ -201,7 +201,7 @@ describe('what is listed', () => {
   });
 });
 
-describe('who may keep a list', () => {
+describe('who may cache a list', () => {
   const hintsOf = async (url: string, headers = {}) => {
     const sent = modernRequest('tools/list');
     const { messages } = await post(url, sent.body, { ...sent.headers, ...headers });
@@ -209,14 +209,14 @@ describe('who may keep a list', () => {
     return { ttlMs, cacheScope };
   };
 
-  it('anybody, where nobody needs a credential and none was sent', async () => {
+  it('every client, if no credential is required and none was sent', async () => {
     const { url, crib } = await startGateway({ tools: many(1) });
     expect(await hintsOf(url())).toEqual({ ttlMs: 0, cacheScope: 'public' });
     const headers = { authorization: `Bearer ${await crib.operatorToken()}` };
     expect(await hintsOf(url(), headers)).toEqual({ ttlMs: 0, cacheScope: 'private' });
   });
 
-  it('only the caller, where access is controlled', async () => {
+  it('only the caller, with access control', async () => {
     const { url, crib } = await startGateway({
       tools: many(1),
       files: { 'toolcrib.yaml': 'profiles: { a: {} }\naccess: { keys: true, roles: { dev: { profiles: [a] } } }\n' },
@@ -235,7 +235,7 @@ describe('who may keep a list', () => {
   });
 });
 
-describe('news', () => {
+describe('announcements', () => {
   /** Listens as the newest revision does, and tells when something came. */
   async function listen(url: string) {
     const client = await modernClient(url);
@@ -253,7 +253,7 @@ describe('news', () => {
     };
   }
 
-  it('a client that listens is told when its list has changed', async () => {
+  it('a listening client is told that its list has changed', async () => {
     const { url, crib } = await startGateway({ tools: [tool('a')] });
     const { next, client } = await listen(url());
     const told = next();
@@ -262,7 +262,7 @@ describe('news', () => {
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['a', 'b']);
   });
 
-  it('nobody is told of tools that they do not see', async () => {
+  it('no client is told about tools that it does not see', async () => {
     const profiles = { reader: { include: ['read_*'] }, writer: { include: ['*'] } };
     const gateway = await startGateway({ tools: [tool('read_a')], profiles, defaultProfile: 'reader' });
     const { url, crib, close } = gateway;
@@ -284,7 +284,7 @@ describe('news', () => {
     expect(news).toHaveLength(2);
   });
 
-  it('a profile whose active bundles an operator changes is told of', async () => {
+  it('a profile is announced if an operator changes its active bundles', async () => {
     const bundles = [defineBundle({ name: 'web', tools: [tool('click')] })];
     const { url, crib } = await startGateway({ bundles, profiles: { p: {} }, defaultProfile: 'p' });
     const { next } = await listen(url());
@@ -294,7 +294,7 @@ describe('news', () => {
   });
 });
 
-it('a profile that shows other tools since the configuration was edited is told of', async () => {
+it('a profile is announced if an edit of the configuration changes its tools', async () => {
   const yaml = (include: string) => `profiles: { p: { include: [${include}] } }\ndefaultProfile: p\n`;
   const folder = folderWith({ 'toolcrib.yaml': yaml('a') });
   const crib = await cribOf(folder, { tools: [tool('a'), tool('b')], watch: false });
@@ -310,7 +310,7 @@ it('a profile that shows other tools since the configuration was edited is told 
   expect(await pagesOf(gateway.url())).toEqual([['a', 'b']]);
 });
 
-it('a list that has changed is what clients of every revision see next', async () => {
+it('clients of every revision see the changed list next', async () => {
   const yaml = (names: readonly string[]) =>
     `tools:\n${names.map((name) => `  - { name: ${name}, description: x, run: { kind: http, method: GET, url: "https://example.com" } }\n`).join('')}`;
   const folder = folderWith({

@@ -8,7 +8,7 @@ beforeEach(() => collectMetrics());
 afterEach(stopMetrics);
 
 describe.each(Object.entries(ERAS))('metrics of a gateway before real servers, for a client of %s', (_era, connect) => {
-  it('tell what clients waited and what servers took, by the names of the MCP conventions', async () => {
+  it('have the waiting times of clients and the durations of servers, under the names of the MCP conventions', async () => {
     const crib = await cribWith({
       every: { mcp: realServer('server-everything') },
       own: { mcp: serverOf('modern.ts') },

@@ -26,12 +26,12 @@ function hanging() {
   return { tool, begun: begun.promise, ended: ended.promise, answer: answer.resolve };
 }
 
-it('a plain call gets the answer that the package of the protocol alone would give, and so does one that is not', async () => {
+it('a plain call and any other get the same answer as from the protocol package alone', async () => {
   await expectSameBothWays(600);
 });
 
 describe.each(WAYS)('a plain call of the %s revision', (which, sent) => {
-  it('comes as JSON, in one piece', async () => {
+  it('is answered as JSON in one piece', async () => {
     const { url } = await startGateway({ tools: [{ name: 'hang', description: 'Does not', run: () => 'done' }] });
     const { status, headers, messages } = await post(url(), sent.body, sent.headers);
     expect({ status, messages }).toMatchObject({
@@ -42,7 +42,7 @@ describe.each(WAYS)('a plain call of the %s revision', (which, sent) => {
     expect(Number(headers.get('content-length'))).toBeGreaterThan(0);
   });
 
-  it('whose client is gone when the answer comes harms nobody', async () => {
+  it('whose client is gone when the answer comes affects no other call', async () => {
     const { tool, begun, ended, answer } = hanging();
     const { url, warnings, crib } = await startGateway({ tools: [tool] });
     const controller = new AbortController();
@@ -74,7 +74,7 @@ describe.each(WAYS)('a plain call of the %s revision', (which, sent) => {
     expect(warnings).toEqual([]);
   });
 
-  it('says in its header where it belongs, unless it says so itself', async () => {
+  it('has its conversation in a header, unless the body names it', async () => {
     const [outer, inner] = [
       '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
       `00-${'1'.repeat(32)}-${'2'.repeat(16)}-00`,
@@ -95,7 +95,7 @@ describe.each(WAYS)('a plain call of the %s revision', (which, sent) => {
   });
 });
 
-it('an older client is shown signs of life when a call takes long, and gets the answer as an event', async () => {
+it('an older client gets heartbeats during a long call, and the answer as an event', async () => {
   const { tool, begun, answer } = hanging();
   const { url } = await startGateway({ tools: [tool] });
   const [, { body }] = WAYS[0];

@@ -67,12 +67,12 @@ describe.each([
   it.each([
     ['in one chunk with the result', false],
     ['in chunks of their own', true],
-  ])('is told the last progress: %s', async (__, apart) => {
+  ])('gets the last progress: %s', async (__, apart) => {
     const tell = await connect(openWorkshop());
     for (let run = 0; run < RUNS; run++) expect(await tell(apart), `run ${run}`).toEqual([1, 2, 3]);
   });
 
-  it('is told the last progress where it is attached to a server', async () => {
+  it('gets the last progress if it is attached to a server', async () => {
     const workshop = openWorkshop();
     const serving = spawn(process.execPath, [MAIN, 'serve', '--port', '0'], {
       cwd: workshop.folder,
@@ -91,7 +91,7 @@ describe.each([
 it.each([
   ['in one chunk with the result', false],
   ['in chunks of their own', true],
-])('a caller of the library is told the last progress of a server: %s', async (_, apart) => {
+])('a caller of the library gets the last progress of a server: %s', async (_, apart) => {
   const crib = await cribWith({ up: { mcp: serverOf('tells-progress.ts') } });
   const chest = await crib.open();
   for (let run = 0; run < RUNS; run++) {
@@ -102,7 +102,7 @@ it.each([
   }
 });
 
-it('an older client that answers no ping gets its answer all the same, after the progress', async () => {
+it('an older client that answers no ping still gets its answer, after the progress', async () => {
   const crib = await cribOf(folderWith({}), {
     tools: [
       {

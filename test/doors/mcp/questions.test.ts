@@ -41,7 +41,7 @@ const waitingIn = ({ crib }: Gateway) =>
   });
 
 describe('a tool that asks in the middle of its call', () => {
-  it('asks the client that may answer for itself, and goes on with its answer, without a second run', async () => {
+  it('asks the client that may answer for itself, and continues with its answer, without a second run', async () => {
     const { tool, run } = sender();
     const gateway = await open(tool);
     const first = await send(gateway.url());
@@ -71,7 +71,7 @@ describe('a tool that asks in the middle of its call', () => {
     ['closes the question', { [KEY]: { action: 'cancel' } }],
     ['says something else', { [KEY]: { action: 'accept', content: { approve: 'yes' } } }],
     ['says nothing', {}],
-  ])('takes it for a no where the client %s', async (_, inputResponses) => {
+  ])('counts as a no if the client %s', async (_, inputResponses) => {
     const gateway = await open(sender().tool);
     const { requestState } = (await send(gateway.url())).result ?? {};
     const second = await send(gateway.url(), { requestState, inputResponses });
@@ -100,7 +100,7 @@ describe('a tool that asks in the middle of its call', () => {
   it.each([
     ['may not answer for itself', ['operator'] as const, CAN_ASK],
     ['cannot be asked', ['caller'] as const, {}],
-  ])('waits for an operator where the client %s', async (_, approvers, capabilities) => {
+  ])('waits for an operator if the client %s', async (_, approvers, capabilities) => {
     const gateway = await open(sender(approvers).tool);
     const result = send(gateway.url(), {}, capabilities);
     const [request] = await waitingIn(gateway);
@@ -109,7 +109,7 @@ describe('a tool that asks in the middle of its call', () => {
     expect((await result).result).toMatchObject({ content: [{ text: '[true]' }] });
   });
 
-  it('waits for an operator where the client is of an older revision', async () => {
+  it('waits for an operator if the client is of an older revision', async () => {
     const gateway = await open(sender().tool);
     const client = await legacyClient(gateway.url());
     const result = client.callTool({ name: 'send', arguments: {} });
@@ -118,7 +118,7 @@ describe('a tool that asks in the middle of its call', () => {
     expect(await result).toMatchObject({ content: [{ text: '[true]' }] });
   });
 
-  it('an operator who is first counts, and the client gets the result', async () => {
+  it('the answer of an operator counts if it is first, and the client gets the result', async () => {
     const gateway = await open(sender().tool);
     const { requestState } = (await send(gateway.url())).result ?? {};
     const [request] = await waitingIn(gateway);
@@ -127,7 +127,7 @@ describe('a tool that asks in the middle of its call', () => {
     expect(second.result).toMatchObject({ content: [{ text: '[false]' }] });
   });
 
-  it('a call that another process holds is not begun again: its outcome is unknown here', async () => {
+  it('a call that another process holds does not run again: its outcome is unknown here', async () => {
     const { tool, run } = sender();
     const gateway = await open(tool);
     const { requestState } = (await send(gateway.url())).result ?? {};
@@ -140,7 +140,7 @@ describe('a tool that asks in the middle of its call', () => {
     expect(run).toHaveBeenCalledOnce();
   });
 
-  it('a client that goes away while somebody else is asked cancels the call', async () => {
+  it('a client that disconnects while an operator is asked cancels the call', async () => {
     const gateway = await open(sender(['operator']).tool);
     const { body, headers } = modernRequest('tools/call', { name: 'send', arguments: {} }, CAN_ASK);
     const gone = new AbortController();

@@ -66,7 +66,7 @@ async function useMany({ crib }: Gateway): Promise<void> {
     await crib.requestStates.open(subject, await crib.requestStates.seal(subject, {}, Date.now() + 60_000));
 }
 
-it('a caller that has used too many states is told so, and its answer is not taken', async () => {
+it('a caller that has used too many states gets an error, and its answer is not used', async () => {
   const bank = await openBank();
   const requestState = await stateFrom(bank.url());
   await useMany(bank);
@@ -91,8 +91,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('where the caller itself may approve', () => {
-  it('a client is asked, and its yes counts once', async () => {
+describe('if the caller itself may approve', () => {
+  it('the client is asked, and its yes counts once', async () => {
     const { url, paid, crib } = await openBank();
     const { result } = await pay(url());
     expect(result).toMatchObject({
@@ -124,7 +124,7 @@ describe('where the caller itself may approve', () => {
     expect(paid).toHaveLength(1);
   });
 
-  it('the SDK asks its person and goes on by itself', async () => {
+  it('the SDK asks its user and continues automatically', async () => {
     const { url, paid } = await openBank();
     const answers = [true, false];
     const client = new Client(
@@ -160,7 +160,7 @@ describe('where the caller itself may approve', () => {
     expect(paid).toEqual([]);
   });
 
-  it('who closes the question is not asked again at once, and the call stays parked', async () => {
+  it('a client that closes the question is not asked again at once, and the call stays parked', async () => {
     const { url, paid, crib } = await openBank();
     const requestState = await stateFrom(url());
     const { result } = await pay(url(), { requestState, inputResponses: { [KEY]: { action: 'cancel' } } });
@@ -174,7 +174,7 @@ describe('where the caller itself may approve', () => {
     ['something else', { other: { action: 'accept', content: { approve: true } } }],
     ['nonsense', { [KEY]: 'yes' }],
     ['a list', ['yes']],
-  ])('who answers with %s is asked again', async (_what, inputResponses) => {
+  ])('a client that answers with %s is asked again', async (_what, inputResponses) => {
     const { url, paid } = await openBank();
     const requestState = await stateFrom(url());
     expect(await pay(url(), { requestState, inputResponses })).toMatchObject({
@@ -183,14 +183,14 @@ describe('where the caller itself may approve', () => {
     expect(paid).toEqual([]);
   });
 
-  it('a yes to a question that was never put counts for nothing', async () => {
+  it('a yes to a question that was never asked has no effect', async () => {
     const { url, paid } = await openBank();
     for (let time = 0; time < 2; time++)
       expect(await pay(url(), { inputResponses: YES })).toMatchObject({ result: { resultType: 'input_required' } });
     expect(paid).toEqual([]);
   });
 
-  it('a client that cannot be asked gets the waiting answer', async () => {
+  it('a client that does not support questions gets the waiting answer', async () => {
     const { url } = await openBank();
     for (const capabilities of [{}, { elicitation: { url: {} } }, { sampling: {} }]) {
       const { result } = await pay(url(), { capabilities });
@@ -199,7 +199,7 @@ describe('where the caller itself may approve', () => {
   });
 });
 
-describe('what the person at a client is asked', () => {
+describe('the question to the user of a client', () => {
   const WRITE: ToolInput = {
     name: 'write',
     description: 'Writes \u202e',
@@ -227,7 +227,7 @@ describe('what the person at a client is asked', () => {
     expect(asked).not.toMatch(/[\u200b-\u200f\u202a-\u202e\u2066-\u2069]/);
   });
 
-  it('is nothing above 16 kB of text: the call waits for an operator, and the answer says why', async () => {
+  it('is not sent above 16 kB of text: the call waits for an operator, and the answer says why', async () => {
     const { url, paid, crib } = await openBank({ tools: [WRITE] });
     const given = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`argument${index}`, 'x'.repeat(400)]));
     const { result } = await write(url(), given);
@@ -258,8 +258,8 @@ describe('what the person at a client is asked', () => {
   });
 });
 
-describe('where somebody else has to approve', () => {
-  it('the client is not asked, and a yes it sends all the same counts for nothing', async () => {
+describe('if another approver is required', () => {
+  it('the client is not asked, and a yes that it sends anyway has no effect', async () => {
     const { url, paid } = await openBank();
     expect(await pay(url(), { name: 'pay_guarded' })).toMatchObject({ result: { isError: true } });
     const requestState = await stateFrom(url());
@@ -271,8 +271,8 @@ describe('where somebody else has to approve', () => {
   });
 });
 
-describe('what a client carries between two requests', () => {
-  it('says nothing to whoever reads it', async () => {
+describe('the state that a client carries between two requests', () => {
+  it('reveals nothing to its readers', async () => {
     const { url, crib } = await openBank();
     const state = await stateFrom(url());
     const [approval] = await crib.approvals.list({});
@@ -311,7 +311,7 @@ describe('what a client carries between two requests', () => {
     });
   });
 
-  it('counts for its tool, arguments, profile and definition only', async () => {
+  it('is valid only for its tool, arguments, profile and definition', async () => {
     const { url, paid, crib } = await openBank({ profiles: { a: {}, b: {} }, defaultProfile: 'a' });
     const requestState = await stateFrom(url());
     const token = await crib.operatorToken();
@@ -331,7 +331,7 @@ describe('what a client carries between two requests', () => {
     expect(paid).toEqual([]);
   });
 
-  it('is over when the request for approval is', async () => {
+  it('expires with the approval request', async () => {
     const { url, paid } = await openBank();
     const later = stillTime();
     const requestState = await stateFrom(url());
@@ -340,7 +340,7 @@ describe('what a client carries between two requests', () => {
     expect(paid).toEqual([]);
   });
 
-  it('can be taken up by another replica, once for all of them', async () => {
+  it('can be used on another replica, once for all of them', async () => {
     const store = { url: `sqlite:${join(folderWith({}), 'crib.db')}` };
     const [first, second] = [await openBank({ store }), await openBank({ store })];
     const requestState = await stateFrom(first.url());
@@ -350,7 +350,7 @@ describe('what a client carries between two requests', () => {
     expect([...first.paid, ...second.paid]).toEqual([{ amount: 3 }]);
   });
 
-  it('counts once, however many send it at the same time', async () => {
+  it('counts once, however many clients send it at the same time', async () => {
     const { url, paid } = await openBank();
     const requestState = await stateFrom(url());
     const answers = await Promise.all(

@@ -35,7 +35,7 @@ it('a server is found by its configuration, until it is gone', async () => {
   expect(readdirSync(state)).toEqual([]);
 });
 
-it('a server that took the place of another keeps its note when the other ends', async () => {
+it('a server that replaced another keeps its file when the other ends', async () => {
   const { configuration, state } = place();
   const context = { configuration, stateFolder: () => state };
   const forget = noteServer(context, { address: '127.0.0.1', port: 1 });
@@ -45,7 +45,7 @@ it('a server that took the place of another keeps its note when the other ends',
   expect(await findServer(configuration)).toBe(`http://127.0.0.1:${port}`);
 });
 
-it('a note that is left over, malformed or leads elsewhere is passed over', async () => {
+it('a stale, malformed or linked file is skipped', async () => {
   const { configuration, state } = place();
   const sick = await listen(500);
   const well = await listen();
@@ -70,7 +70,7 @@ it('a note that is left over, malformed or leads elsewhere is passed over', asyn
   expect(await findServer(configuration)).toBe(url);
 });
 
-it('where nothing can be written nothing is noted', () => {
+it('without a writable folder no file is written', () => {
   const nowhere = { configuration: '/nowhere/toolcrib.yaml', stateFolder: () => '/nowhere/at/all' };
   expect(() => noteServer(nowhere, { address: '127.0.0.1', port: 1 })()).not.toThrow();
   expect(() => noteServer({ stateFolder: () => undefined }, { address: '::', port: 1 })()).not.toThrow();

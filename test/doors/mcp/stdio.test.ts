@@ -146,7 +146,7 @@ describe.each([
     workshop.remove();
   });
 
-  it('lists and calls; what tools print does not get between', async () => {
+  it('lists and calls; output of tools does not disturb the protocol', async () => {
     const { client } = started;
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('say');
     expect(await client.callTool({ name: 'say' })).toMatchObject({ content: [{ text: 'hello' }] });
@@ -154,7 +154,7 @@ describe.each([
     await expect(client.callTool({ name: 'nope' })).rejects.toMatchObject({ code: -32602 });
   });
 
-  it('asks the person at the client where policy lets the caller approve, and waits for others where it does not', async () => {
+  it('asks the user of the client if the policy allows the caller to approve, and otherwise waits', async () => {
     const { client, say } = started;
     say(true);
     expect(await client.callTool({ name: 'pay' })).toMatchObject({ content: [{ text: 'paid' }] });
@@ -169,7 +169,7 @@ describe.each([
     });
   });
 
-  it('asks the person at the client what a tool asks in the middle of its call', async () => {
+  it('asks the user of the client the questions of a tool', async () => {
     const { client, say } = started;
     say(true);
     expect(await client.callTool({ name: 'pay_after_asking' })).toMatchObject({ content: [{ text: 'paid' }] });
@@ -177,7 +177,7 @@ describe.each([
     expect(await client.callTool({ name: 'pay_after_asking' })).toMatchObject({ content: [{ text: 'kept' }] });
   });
 
-  it('tells of progress, and ends a call that is cancelled', async () => {
+  it('sends progress, and ends a cancelled call', async () => {
     const { client, aborted } = started;
     const controller = new AbortController();
     const call = callWith(client, 'hang', { signal: controller.signal, onprogress: () => controller.abort() });
@@ -186,7 +186,7 @@ describe.each([
     expect(await client.callTool({ name: 'say' })).toMatchObject({ content: [{ text: 'hello' }] });
   });
 
-  it('attaches to a crib of the same configuration that listens, and works the same', async () => {
+  it('attaches to a running server of the same configuration, and works the same', async () => {
     const shared = openWorkshop();
     const server = shared.start(['serve', '--port', '0']);
     onTestFinished(() => void server.kill('SIGKILL'));
@@ -222,7 +222,7 @@ function callWith(client: Client | LegacyClient, name: string, options: Watched)
   return client.callTool({ name }, undefined, options);
 }
 
-it('a client of an older revision is told when the list has changed', async () => {
+it('a client of an older revision gets list changes', async () => {
   const workshop = openWorkshop();
   const { client } = await connected(legacy, workshop);
   const changed = new Promise<void>((resolve) => {
@@ -237,7 +237,7 @@ it('a client of an older revision is told when the list has changed', async () =
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain('late');
 });
 
-it('what is no message is passed over, and the end of stdin ends the command', async () => {
+it('an invalid message is skipped, and the end of stdin ends the command', async () => {
   const child = openWorkshop().start(['serve', '--stdio']);
   const lines = createInterface({ input: child.stdout });
   const answer = once(lines, 'line');
@@ -247,12 +247,12 @@ it('what is no message is passed over, and the end of stdin ends the command', a
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
-it('shows the profile that is named, whoever the default one is for', async () => {
+it('shows the named profile, whichever is the default', async () => {
   const { client } = await connected(legacy, openWorkshop(), ['--profile', 'reader']);
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['say']);
 });
 
-it('with access control it takes a key, and without one it says so', async () => {
+it('with access control it takes a key, and says so if the key is missing', async () => {
   const workshop = openWorkshop();
   workshop.write(
     'toolcrib.yaml',
@@ -290,7 +290,7 @@ describe('a client that cannot be served', () => {
     return { refusals, code, stderr, folder: workshop.folder };
   }
 
-  it('is told where no configuration was found, and what to do', async () => {
+  it('gets an error if no configuration was found, with what to do', async () => {
     const { refusals, code, stderr, folder } = await refusalOf({});
     expect(code).toBe(2);
     for (const told of [...refusals, stderr]) {
@@ -299,14 +299,14 @@ describe('a client that cannot be served', () => {
     }
   });
 
-  it('is told what is wrong with the configuration, or the profile', async () => {
+  it('gets the error of the configuration or the profile', async () => {
     const { refusals, stderr } = await refusalOf({ 'toolcrib.yaml': 'profils: {}\n' });
     for (const told of [...refusals, stderr]) expect(told).toContain('profils');
     const other = await refusalOf(FILES, ['--profile', 'reeder']);
     for (const told of [...other.refusals, other.stderr]) expect(told).toContain('Did you mean "reader"?');
   });
 
-  it('is served without a configuration where packages bring tools', async () => {
+  it('is served without a configuration if packages bring tools', async () => {
     const workshop = createWorkshop({
       'package.json': '{ "dependencies": { "some-tools": "1.0.0" } }',
       'node_modules/some-tools/package.json':

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { serve } from './served.ts';
 
 describe('a call that code parked', () => {
-  it('is approved over REST, run once, and its result is there for code after an operator has looked at it', async () => {
+  it('is approved over REST, run once, and code gets its result even after an operator has read it', async () => {
     const { ask, crib, deeds, token } = await serve();
     const chest = await crib.open(undefined, { id: 'ann' });
     const waiting = await chest.call('wipe', { what: 'all' }, { park: true });

@@ -4,13 +4,13 @@ import { execute, serve } from './served.ts';
 const LONG = 'x'.repeat(1_000_000);
 const bounded = (extension: string, bounds: string) => ({ config: `extensions: { ${extension}: { ${bounds} } }\n` });
 
-describe('requests that wait', () => {
+describe('waiting requests', () => {
   it.each([
     ['maxPerCaller', 'maxPerCaller: 2'],
     ['maxBytesPerCaller', 'maxBytesPerCaller: 2500000'],
     ['maxTotal', 'maxTotal: 2'],
     ['maxTotalBytes', 'maxTotalBytes: 2500000'],
-  ])('are bounded by %s, and the refusal names the key', async (key, bounds) => {
+  ])('are limited by %s, and the refusal names the key', async (key, bounds) => {
     const { ask, token, deeds } = await serve(bounded('approval', bounds));
     const first = await execute(ask, 'wipe', { what: `1 ${LONG}` });
     expect(first.status).toBe(202);
@@ -27,7 +27,7 @@ describe('requests that wait', () => {
     expect(deeds.wiped).toEqual([]);
   });
 
-  it('are 100 of one caller where the configuration names no bound', async () => {
+  it('are at most 100 per caller without a configured limit', async () => {
     const { ask, token } = await serve();
     const parked = await Promise.all(Array.from({ length: 105 }, (_, n) => execute(ask, 'wipe', { what: String(n) })));
     expect(parked.filter(({ status }) => status === 202)).toHaveLength(100);
@@ -35,7 +35,7 @@ describe('requests that wait', () => {
     expect((await execute(ask, 'wipe', { what: 'the operator has room' }, {}, token)).status).toBe(202);
   });
 
-  it('of a host that asks a person itself are bounded, too', async () => {
+  it('of a host with its own approver are limited, too', async () => {
     const { crib } = await serve(bounded('approval', 'maxPerCaller: 1'));
     const asked = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<boolean>();
@@ -54,7 +54,7 @@ describe('requests that wait', () => {
 });
 
 describe('one request', () => {
-  it('has whole arguments; lists and answers have them cut', async () => {
+  it('has full arguments; lists and answers have them cut', async () => {
     const { ask, token } = await serve();
     const { json } = await execute(ask, 'wipe', { what: LONG });
     const path = `/api/approvals/${json.waiting.id}`;
@@ -72,7 +72,7 @@ describe('one request', () => {
     }
   });
 
-  it('is for an operator, its approvers and the caller that made it, as lists are', async () => {
+  it('is visible to operators, its approvers and the caller that made it, like lists', async () => {
     const { ask, crib, token } = await serve({ access: true });
     crib.register({
       name: 'pay',
@@ -96,7 +96,7 @@ describe('one request', () => {
       expect((await ask(`/api/approvals/${id}`, { token })).status).toBe(404);
   });
 
-  it('of another caller is answered like one that never was, however it is asked for, and stays as it is', async () => {
+  it('of another caller is answered like an unknown one, on every route, and stays unchanged', async () => {
     const { ask, crib, token } = await serve({ access: true });
     const policy = { approval: 'always', approvers: ['role:boss', 'caller'] } as const;
     crib.register({ name: 'pay', description: 'x', policy, run: () => 'paid' });
@@ -180,7 +180,7 @@ describe('idempotency keys', () => {
     ['maxBytesPerCaller', 'maxBytesPerCaller: 2500'],
     ['maxTotal', 'maxTotal: 2'],
     ['maxTotalBytes', 'maxTotalBytes: 2500'],
-  ])('are bounded by %s, and the refusal names the key', async (key, bounds) => {
+  ])('are limited by %s, and the refusal names the key', async (key, bounds) => {
     const { ask } = await serve(bounded('idempotency', bounds));
     const add = (idempotencyKey: string) => execute(ask, 'add', { a: 1, b: 2 }, { idempotencyKey });
     expect([(await add('one')).status, (await add('two')).status]).toEqual([200, 200]);
@@ -192,7 +192,7 @@ describe('idempotency keys', () => {
     expect((await execute(ask, 'add', { a: 1, b: 2 })).status).toBe(200);
   });
 
-  it('a result that is too long to be kept was given once, and is never made again', async () => {
+  it('a result that is too long to store was returned once, and its call never runs again', async () => {
     const { ask, crib } = await serve(bounded('idempotency', 'maxBytesPerCaller: 50000'));
     let runs = 0;
     crib.register({ name: 'print', description: 'x', run: () => `${++runs} ${'x'.repeat(3000)}` });

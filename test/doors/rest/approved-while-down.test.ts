@@ -85,7 +85,7 @@ describe('a call that is approved while its upstream is down', () => {
     expect(runs()).toBe(10);
   });
 
-  it.each([429, 503, 404, 500])('a server that answers %i was asked: the yes is used', async (status) => {
+  it.each([429, 503, 404, 500])('a server that answers %i was called: the approval is used', async (status) => {
     const { options, runs } = await overHttp(status);
     const served = await running(options);
     const heard = await execute(served.ask, 'far', {});
@@ -95,7 +95,7 @@ describe('a call that is approved while its upstream is down', () => {
     expect(runs()).toBe(1);
   });
 
-  it('sent again by its caller, it waits for no answer: it is told why, and runs later', async () => {
+  it('sent again by its caller, it answers with the reason without waiting, and runs later', async () => {
     const { options, server, runs } = await overHttp();
     const served = await running(options);
     const heard = await execute(served.ask, 'far', {});
@@ -132,7 +132,7 @@ describe('a call that is approved while its upstream is down', () => {
 });
 
 describe('many approved calls', () => {
-  it('newer ones do not keep older ones waiting, nor the other way round', { timeout: 60_000 }, async () => {
+  it('newer ones do not delay older ones, nor the other way round', { timeout: 60_000 }, async () => {
     const ran: number[] = [];
     const isDown = new Set(Array.from({ length: 150 }, (_, count) => count));
     const gate: Extension = {
@@ -163,7 +163,7 @@ describe('many approved calls', () => {
     expect(new Set(ran).size).toBe(302);
   });
 
-  it('hundreds that are refused before their yes is taken up keep no other waiting', { timeout: 60_000 }, async () => {
+  it('hundreds that are refused before their approval is used delay no other call', { timeout: 60_000 }, async () => {
     const ran: number[] = [];
     const others = 600; // more than are tried within the longest pause
     const gate: Extension = {
@@ -194,8 +194,8 @@ describe('many approved calls', () => {
   });
 });
 
-describe('what a person approved is announced before it runs', () => {
-  it('and does not run, and keeps its yes, while that cannot be written', { timeout: 60_000 }, async () => {
+describe('an approved call gets an intent row before it runs', () => {
+  it('and does not run, and keeps its approval, while the row cannot be written', { timeout: 60_000 }, async () => {
     const folder = folderWith({ 'toolcrib.yaml': '' });
     const served = await running({ folder, url: `sqlite:${join(folder, 'crib.db')}` });
     const { ask, deeds } = served;
@@ -222,7 +222,7 @@ describe('what a person approved is announced before it runs', () => {
     expect(await served.crib.audit.verify()).toMatchObject({ ok: true });
   });
 
-  it('also under an answer that is remembered; not where nothing is put on record', async () => {
+  it('also under a remembered answer; not if nothing is recorded', async () => {
     const folder = folderWith({ 'toolcrib.yaml': 'extensions: { audit: false }\n' });
     for (const config of [undefined, folder]) {
       const served = await serve(config === undefined ? {} : { folder: config });

@@ -46,7 +46,7 @@ function readEvent(block: string): Event | undefined {
 }
 
 describe('events', () => {
-  it('tell of calls, without arguments and answers', async () => {
+  it('report calls, without arguments and answers', async () => {
     const served = await serve();
     const { next, response } = await listen(served);
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
@@ -65,7 +65,7 @@ describe('events', () => {
     expect((await next('calls')).data).toMatchObject({ tool: 'nothing', outcome: 'unknown_tool' });
   });
 
-  it('tell of approvals as they change, whoever changes them', async () => {
+  it('report changes of approvals, whichever process makes them', async () => {
     const served = await serve();
     const { next } = await listen(served);
     const { json } = await execute(served.ask, 'wipe', { what: 'all' });
@@ -74,7 +74,7 @@ describe('events', () => {
     expect((await next('approvals')).data).toMatchObject({ id: json.waiting.id, state: 'denied' });
   });
 
-  it('tell of approvals with long arguments cut, and read again only what changed', async () => {
+  it('report approvals with long arguments cut, and read only changed ones', async () => {
     const served = await serve();
     const { approvals } = served.crib;
     const read: (readonly string[] | undefined)[] = [];
@@ -96,7 +96,7 @@ describe('events', () => {
     expect(read).toEqual([[json.waiting.id], [before.waiting.id]]);
   });
 
-  it('tell of tools that come and go, and of what is made active', async () => {
+  it('report added and removed tools, and activated bundles', async () => {
     const served = await serve();
     const { next } = await listen(served);
     served.crib.register({ name: 'fresh', description: 'x', run: () => 1 });
@@ -106,7 +106,7 @@ describe('events', () => {
     expect((await next('tools-changed')).data).toEqual({ profile: 'usual' });
   });
 
-  it('tell of sources that change', async () => {
+  it('report changes of sources', async () => {
     const served = await serve();
     const { next } = await listen(served);
     await served.crib.store?.specs.put(
@@ -116,7 +116,7 @@ describe('events', () => {
     expect((await next('sources')).data).toMatchObject({ name: 'stored', state: 'ready', toolCount: 1 });
   });
 
-  it('beat where nothing happens', async () => {
+  it('include heartbeats', async () => {
     const served = await serve({ events: { heartbeatMs: 10 } });
     const { reader } = await listen(served);
     const first = await reader.read();
@@ -124,7 +124,7 @@ describe('events', () => {
     expect((await reader.read()).value).toMatch(/^: \n\n/);
   });
 
-  it('of who reads too slowly the oldest are dropped, and it is told how many', async () => {
+  it('the oldest ones are dropped for a slow reader, with their number', async () => {
     const served = await serve();
     const { next } = await listen(served);
     for (let a = 0; a < 1100; a++) await execute(served.ask, 'tell', {});
@@ -133,7 +133,7 @@ describe('events', () => {
     expect(data.count).toBeLessThan(200);
   });
 
-  it('are told to so many and no more, and watching ends with the last of them', async () => {
+  it('have a limited number of listeners, and watching ends with the last of them', async () => {
     const served = await serve({ events: { maxListeners: 2 } });
     const before = served.crib.extensions.list().length;
     const listeners = [await listen(served), await listen(served)];
@@ -155,7 +155,7 @@ describe('events', () => {
   });
 });
 
-describe('the output of a source, followed', () => {
+describe('the followed output of a source', () => {
   const PATH = '/api/sources/noisy/output?follow=true';
   const args = JSON.stringify(serverOf('noisy.ts').args);
   const config = `
@@ -168,7 +168,7 @@ mcpServers: { noisy: { command: node, args: ${args}, env: { KEY: "\${secret:key}
     return serve({ config, events });
   };
 
-  it('is told from what is there to what comes, without secrets', async () => {
+  it('has the present lines and then each new one, without secrets', async () => {
     const served = await follow();
     const { next, response } = await listen(served, PATH);
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
@@ -177,7 +177,7 @@ mcpServers: { noisy: { command: node, args: ${args}, env: { KEY: "\${secret:key}
     expect((await next('output')).data.lines).toEqual(['one', 'and [secret key]']);
   });
 
-  it('costs so much memory and no more, however long its lines are', async () => {
+  it('uses limited memory, however long its lines are', async () => {
     const { stream, send } = createEventStream(() => {});
     const { next } = listenTo(stream);
     for (let count = 0; count < 100; count++) send('output', { lines: [`${count} ${'x'.repeat(100_000)}`] });
@@ -187,7 +187,7 @@ mcpServers: { noisy: { command: node, args: ${args}, env: { KEY: "\${secret:key}
     expect((await next('output')).data.lines[0].length).toBeGreaterThan(100_000);
   });
 
-  it('counts among those who listen, and ends with the server', async () => {
+  it('counts towards the limit of listeners, and ends with the server', async () => {
     const served = await follow({ maxListeners: 1 });
     const { next } = await listen(served, PATH);
     for (const path of [PATH, '/api/events'])
@@ -197,7 +197,7 @@ mcpServers: { noisy: { command: node, args: ${args}, env: { KEY: "\${secret:key}
     await listen(served, PATH);
   });
 
-  it('refuses what is not there, and what follow cannot be', async () => {
+  it('refuses an unknown source, and an invalid value of follow', async () => {
     const { ask, token } = await follow();
     expect(await ask('/api/sources/nois/output?follow=true', { token })).toMatchObject({
       status: 404,

@@ -30,7 +30,7 @@ describe('execute answers', () => {
     });
   });
 
-  it('done with 200, content, data and how long it took', async () => {
+  it('done with 200, content, data and duration', async () => {
     const { ask } = await serve();
     expect(await execute(ask, 'add', { a: 1, b: 2 })).toMatchObject({
       status: 200,
@@ -66,14 +66,14 @@ describe('execute answers', () => {
     for (const args of ['{"a":1}', [1], 7, null]) expect((await execute(ask, 'add', args)).status).toBe(400);
   });
 
-  it('when to come again, in seconds', async () => {
+  it('rate_limited with Retry-After in seconds', async () => {
     const { ask } = await serve();
     expect((await execute(ask, 'fail_with', { code: 'rate_limited' })).headers.get('retry-after')).toBe('2');
     expect((await execute(ask, 'fail_with', { code: 'later' })).headers.get('retry-after')).toBe('2');
     expect((await execute(ask, 'fail_with', { code: 'upstream' })).headers.get('retry-after')).toBeNull();
   });
 
-  it('a gate that breaks with 500 and nothing of what broke', async () => {
+  it('a failing gate with 500 and without details', async () => {
     const broken = {
       name: 'broken',
       priority: 500,
@@ -87,7 +87,7 @@ describe('execute answers', () => {
     expect(heard.text).not.toContain('passwd');
   });
 
-  it('a call that its sender gave up with 499, and the tool is told', async () => {
+  it('a call that its caller gave up with 499, and aborts the tool', async () => {
     const { ask, deeds } = await serve();
     const gate = deeds.hold();
     const sender = new AbortController();
@@ -97,7 +97,7 @@ describe('execute answers', () => {
     expect(await heard).toMatchObject({ status: 499, json: { error: { code: 'cancelled' } } });
   });
 
-  it('what is too large to hand over with a beginning, and the rest for its owner alone', async () => {
+  it('a result that is too large with its beginning, and the rest to its caller only', async () => {
     const { ask, crib, token } = await serve({ access: true });
     const [ann, bob] = await Promise.all(
       ['ann', 'bob'].map((name) => crib.keys.create({ name, roles: ['dev'] }, 'test')),
@@ -129,15 +129,15 @@ describe('execute answers', () => {
     expect(await crib.calls.list({ tool: 'wipe' })).toHaveLength(3);
   });
 
-  it('that the crib is closed with 503', async () => {
+  it('calls of a closed crib with 503', async () => {
     const { ask, crib } = await serve();
     await crib.close();
     expect(await execute(ask, 'tell', {})).toMatchObject({ status: 503, json: { error: { code: 'unavailable' } } });
   });
 });
 
-describe('the tool learns', () => {
-  it('who asks, and what was said about the call', async () => {
+describe('the tool gets', () => {
+  it('the caller, and the options of the call', async () => {
     const { ask } = await serve();
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const body = { conversation: 'c', turn: 't', timeZone: 'Europe/Berlin' };
@@ -146,8 +146,8 @@ describe('the tool learns', () => {
   });
 });
 
-describe('which profile', () => {
-  it('is the default one for others, and all tools for an operator', async () => {
+describe('the profile', () => {
+  it('is the default one for callers, and all tools for an operator', async () => {
     const { ask, token } = await serve();
     expect(await execute(ask, 'secret_tool', {})).toMatchObject({
       status: 404,
@@ -157,7 +157,7 @@ describe('which profile', () => {
     expect(await execute(ask, 'secret_tool', {}, { profile: 'usual' }, token)).toMatchObject({ status: 404 });
   });
 
-  it('that is unknown or not allowed: the same 404', async () => {
+  it('that is unknown or forbidden: the same 404', async () => {
     const { ask, crib } = await serve({ access: true });
     const { key } = await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test');
     const unknown = await execute(ask, 'tell', {}, { profile: 'nobody' }, key);
@@ -171,7 +171,7 @@ describe('which profile', () => {
     expect(near.text).not.toContain('other');
   });
 
-  it('of a key that opens one other than the default need not be named', async () => {
+  it('of a key that opens one other than the default can be omitted', async () => {
     const { ask, crib } = await serve({ access: true });
     const { key } = await crib.keys.create({ name: 'ci', roles: ['reader'] }, 'test');
     for (const named of [{}, { profile: 'other' }])
@@ -181,7 +181,7 @@ describe('which profile', () => {
     ]);
   });
 
-  it('a local caller has the default one and no other', async () => {
+  it('of a local caller is the default one and no other', async () => {
     const { ask } = await serve();
     expect(await execute(ask, 'add', { a: 1, b: 2 }, { profile: 'other' })).toMatchObject({ status: 404 });
     expect(await execute(ask, 'add', { a: 1, b: 2 }, { profile: 'usual' })).toMatchObject({ status: 200 });

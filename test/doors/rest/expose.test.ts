@@ -24,7 +24,7 @@ const byOperator = ({ ask, token }: Served) => {
 const namesIn = (entries: readonly { readonly name: string }[]) => entries.map(({ name }) => name).sort();
 
 describe('a profile that exposes search, over REST', () => {
-  it('shows what a model is sent, in the words of each vendor', async () => {
+  it('returns the definitions for a model in each vendor format', async () => {
     const { get } = byOperator(await serveSearch());
     const shown = ['add', 'call_tool', 'echo', 'list_bundles', 'long', 'read_result', 'search_tools'];
     const definitions = (format: string) => get(`/api/profiles/agent/definitions?format=${format}`);
@@ -38,14 +38,14 @@ describe('a profile that exposes search, over REST', () => {
     expect(profile.toolCount).toBe(shown.length);
   });
 
-  it('lists to people every active tool, however it is exposed', async () => {
+  it('lists every active tool, however it is exposed', async () => {
     const { get } = byOperator(await serveSearch());
     const names = namesIn((await get('/api/tools?profile=agent')).tools);
     expect(names).toEqual(expect.arrayContaining(['fail_with', 'search_tools', 'tell']));
     expect(names).not.toContain('secret_tool');
   });
 
-  it('finds what the profile holds, active or not, and nothing else', async () => {
+  it('finds the tools of the profile, active or not, and nothing else', async () => {
     const { get } = byOperator(await serveSearch());
     const { results, confidence } = await get('/api/search?profile=agent&q=wipe&limit=1');
     expect(confidence).toBe('high');
@@ -64,7 +64,7 @@ describe('a profile that exposes search, over REST', () => {
     expect(namesIn(hidden.results)).not.toContain('secret_tool');
   });
 
-  it('says where no tool clearly fits, and shows at most three', async () => {
+  it('says if no tool clearly fits, and shows at most three', async () => {
     const { get } = byOperator(await serveSearch());
     const answer = await get('/api/search?q=knit%20a%20woollen%20jumper%20of%20numbers');
     expect(answer).toMatchObject({ confidence: 'low', note: 'No tool clearly fits; nearest:' });
@@ -84,7 +84,7 @@ describe('a profile that exposes search, over REST', () => {
     },
   );
 
-  it('search_tools gives schemas, and call_tool runs what was found under its own name', async () => {
+  it('search_tools returns schemas, and call_tool runs a found tool under its own name', async () => {
     const served = await serveSearch();
     const { call, get } = byOperator(served);
     const { json } = await call('search_tools', { query: 'tell', limit: 1 });
@@ -99,7 +99,7 @@ describe('a profile that exposes search, over REST', () => {
     expect((await get('/api/calls?tool=call_tool')).calls).toEqual([]);
   });
 
-  it('what goes wrong through call_tool has the status of the tool that it names', async () => {
+  it('errors through call_tool have the status of the tool that it names', async () => {
     const { call } = byOperator(await serveSearch());
     expect(await call('call_tool', { name: 'secret_tool' })).toMatchObject({
       status: 404,
@@ -135,7 +135,7 @@ describe('a profile that exposes search, over REST', () => {
     expect(deeds.wiped).toEqual([{ what: 'all' }]);
   });
 
-  it('two calls through call_tool with one key are one', async () => {
+  it('two calls through call_tool with one key are one call', async () => {
     const served = await serveSearch();
     const { call } = byOperator(served);
     const more = { idempotencyKey: 'k1' };
@@ -145,7 +145,7 @@ describe('a profile that exposes search, over REST', () => {
     expect(await call('call_tool', { name: 'tell', arguments: { other: 1 } }, more)).toMatchObject({ status: 409 });
   });
 
-  it('whoever does not search knows neither search_tools nor call_tool', async () => {
+  it('a profile without search has neither search_tools nor call_tool', async () => {
     const { ask } = await serveSearch();
     for (const name of ['search_tools', 'call_tool', 'list_bundles']) {
       expect((await execute(ask, name, { query: 'x', name: 'add' })).status).toBe(404);

@@ -74,7 +74,7 @@ describe.skipIf(missing !== undefined)(`a PostgreSQL that is ${title}`, () => {
     }
   });
 
-  it('gives up a statement before the crib does, and what was given up is not committed later', async () => {
+  it('cancels a statement before the crib gives it up, and a cancelled statement is not committed later', async () => {
     const { engine } = await openEngine({ url: server.urlOf(await server.createDatabase()), env: {} });
     onTestFinished(() => engine.close());
     expect(await engine.read(sql`SHOW statement_timeout`)).toEqual([{ statement_timeout: '4500ms' }]);
@@ -90,7 +90,7 @@ describe.skipIf(missing !== undefined)(`a PostgreSQL that is ${title}`, () => {
     expect(await engine.read(sql`SELECT id FROM marks`)).toEqual([]);
   });
 
-  it('a statement that takes too long is given up by the server, and the others are not refused for that', async () => {
+  it('the server cancels a statement that takes too long, and other statements are not refused for that', async () => {
     const { engine } = await openEngine({ url: server.urlOf(await server.createDatabase()), env: {} });
     onTestFinished(() => engine.close());
     const slow = engine.read(sql`SELECT pg_sleep(30)`);

@@ -4,11 +4,11 @@ import { expectSoundAnswers, expectSoundConnections } from './fuzz.ts';
 import { serve } from './served.ts';
 
 describe('never a crash, never an internal detail', () => {
-  it('whatever is asked', async () => {
+  it('for any request', async () => {
     await expectSoundAnswers(await serve(), 300);
   });
 
-  it('whatever is sent', async () => {
+  it('for any body', async () => {
     const { crib } = await serve();
     const server = await startServer(crib, { port: 0, headersTimeoutMs: 2000 });
     onTestFinished(() => server.close());

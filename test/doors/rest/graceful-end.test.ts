@@ -91,7 +91,7 @@ describe('the end of the grace time', () => {
     expect(await recorded(shop)).toEqual({ cancelled: calls.length / 2, unknown_outcome: calls.length / 2 });
   });
 
-  it('says of a call that waited for its turn that nothing was done', async () => {
+  it('answers that a queued call did nothing', async () => {
     const { child, ended, ask } = await startServing(200);
     const answers = [execute(ask, 'alone', {}), execute(ask, 'alone', {})];
     await untilInFlight(ask, 2);

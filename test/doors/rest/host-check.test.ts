@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { serve } from './served.ts';
 
-describe('by which names the server may be reached', () => {
+describe('the names of the server', () => {
   it.each([
     ['localhost'],
     ['localhost:2742'],
@@ -12,7 +12,7 @@ describe('by which names the server may be reached', () => {
     ['[::1]:2742'],
     ['tools.example.com'],
     ['tools.example.com.:443'],
-  ])('%s is ours', async (host) => {
+  ])('%s is accepted', async (host) => {
     const { ask } = await serve({ hosts: ['tools.example.com'] });
     expect((await ask('/healthz', { headers: { host } })).status).toBe(200);
   });
@@ -32,7 +32,7 @@ describe('by which names the server may be reached', () => {
     ['localhost/x'],
     ['localhost#x'],
     ['[::1'],
-  ])('"%s" is not, on any route (DNS rebinding)', async (host) => {
+  ])('"%s" is refused, on any route (DNS rebinding)', async (host) => {
     const { ask, token } = await serve({ hosts: ['tools.example.com'] });
     for (const path of ['/healthz', '/api/tools', '/tools', '/openapi.json', '/nothing', '/mcp']) {
       const heard = await ask(path, { token, headers: { host } });
@@ -40,20 +40,20 @@ describe('by which names the server may be reached', () => {
     }
   });
 
-  it('an address of this machine is ours where all of them are listened on', async () => {
+  it('an address of this machine is accepted if the server listens on all of them', async () => {
     const { ask, token } = await serve({ host: '0.0.0.0' });
     expect((await ask('/api/tools', { token, headers: { host: '192.168.1.7:2742' } })).status).toBe(200);
     expect((await ask('/api/tools', { token, headers: { host: 'evil.example' } })).status).toBe(403);
   });
 
-  it('the name in an absolute address counts as much as the header', async () => {
+  it('the name in an absolute address counts like the header', async () => {
     const { app } = await serve();
     const request = new Request('http://evil.example/healthz', { headers: { host: 'localhost' } });
     expect((await app.fetch(request)).status).toBe(403);
   });
 });
 
-it('a name that was right once makes no other right, however many come', async () => {
+it('an accepted name makes no other name valid, however many come', async () => {
   const { app } = await serve({ hosts: ['tools.example.com'] });
   const statusOf = async (url: string, host?: string) =>
     (await app.fetch(new Request(`http://${url}/healthz`, { headers: host === undefined ? {} : { host } }))).status;
@@ -79,7 +79,7 @@ describe('pages of another origin', () => {
     ['chrome-extension://abc'],
     ['not an origin'],
     [''],
-  ])('%s may not ask', async (origin) => {
+  ])('%s are refused', async (origin) => {
     const { ask, token } = await serve();
     const headers = { host: '127.0.0.1:2742', origin };
     const body = { arguments: { a: 1, b: 2 } };
@@ -93,7 +93,7 @@ describe('pages of another origin', () => {
     expect([...preflight.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
-  it('a page of ours may', async () => {
+  it('a page of the same origin is accepted', async () => {
     const { ask } = await serve({ hosts: ['tools.example.com'] });
     const pages = [
       ['127.0.0.1:2742', 'http://127.0.0.1:2742'],
@@ -106,7 +106,7 @@ describe('pages of another origin', () => {
       expect((await ask('/api/tools', { headers: { host, origin } })).status, origin).toBe(200);
   });
 
-  it('a plain GET of theirs is told by what the browser says it is for', async () => {
+  it('a plain GET of another origin is recognized by the headers of the browser', async () => {
     const { ask } = await serve();
     const site = (value: string, mode: string) => ({ 'sec-fetch-site': value, 'sec-fetch-mode': mode });
     expect((await ask('/api/tools', { headers: site('cross-site', 'no-cors') })).status).toBe(403);
@@ -139,7 +139,7 @@ describe('pages of another origin', () => {
         }
   });
 
-  it('a form of another site runs no tool, whatever it says it is', async () => {
+  it('a form of another site runs no tool, whatever its content type', async () => {
     const { ask, deeds } = await serve({ config: 'extensions: { approval: { mode: never } }\n' });
     const body = { arguments: { what: 'it' } };
     for (const site of ['cross-site', 'same-site']) {

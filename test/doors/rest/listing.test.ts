@@ -17,7 +17,7 @@ describe('tools are listed', () => {
     expect(names).toEqual(crib.catalog.specs.map(({ name }) => name));
   });
 
-  it('without a profile: under the only one that a key opens; where there are several, those are named', async () => {
+  it('without a profile: under the only one that a key opens; if it opens several, the error names them', async () => {
     const { ask, crib } = await serve({
       config: 'access: { keys: true, roles: { one: { profiles: [other] }, two: { profiles: [other, third] } } }\n',
       crib: { profiles: { third: {} } },
@@ -39,7 +39,7 @@ describe('tools are listed', () => {
       });
   });
 
-  it('whatever a cursor says', async () => {
+  it('for any cursor', async () => {
     const { ask } = await serve();
     const cursors = [
       'x',
@@ -122,7 +122,7 @@ describe('tools are listed', () => {
     ['source=kind:function', 200],
     ['bundle=kind:function', 200],
     ['tag=kind:function', 200],
-  ])('to callers by no filter that tells how a tool runs: %s', async (query, status) => {
+  ])('to callers by no filter that reveals how a tool runs: %s', async (query, status) => {
     const { ask, crib } = await serve({ access: true });
     const { key } = await crib.keys.create({ name: 'ann', roles: ['dev'] }, 'test');
     const open = await serve();
@@ -136,7 +136,7 @@ describe('tools are listed', () => {
     }
   });
 
-  it('with how their rates count', async () => {
+  it('with the way their rates count', async () => {
     const { ask, crib, token } = await serve();
     const rates = [{ scope: 'caller' as const, amount: 1, perMs: 60_000 }];
     crib.register({ name: 'slow', description: '', policy: { rates }, run: () => 1 });
@@ -157,7 +157,7 @@ describe('tools are listed', () => {
     }
   });
 
-  it('to callers by nothing of how they run, at any route', async () => {
+  it('to callers without how they run, on any route', async () => {
     const { ask } = await serve();
     const paths = [
       'tools',
@@ -174,7 +174,7 @@ describe('tools are listed', () => {
     }
   });
 
-  it('as a vendor takes them', async () => {
+  it('in the format of a vendor', async () => {
     const { ask, token } = await serve();
     for (const format of ['openai', 'anthropic', 'gemini', 'mcp']) {
       const { json } = await ask(`/api/profiles/other/definitions?format=${format}`, { token });
@@ -186,7 +186,7 @@ describe('tools are listed', () => {
 });
 
 describe("a door's chests start from the profile's stored active set, which an operator changes", () => {
-  it('listings and prompt texts follow at once, and calls do not mind', async () => {
+  it('listings and prompt texts follow at once, and calls do not depend on it', async () => {
     const { ask, token, deeds } = await serve({ config: 'extensions: { approval: { mode: never } }\n' });
     expect(namesIn((await ask('/api/tools')).json)).toContain('wipe');
     const put = await ask('/api/profiles/usual/active', { method: 'PUT', token, body: { active: ['reading'] } });
@@ -213,15 +213,15 @@ describe("a door's chests start from the profile's stored active set, which an o
     expect((await ask('/api/profiles/nobody/active', { method: 'PUT', token, body })).status).toBe(404);
   });
 
-  it('a store that does not answer hides nothing', async () => {
+  it('a store that does not answer hides no tool', async () => {
     const { ask, crib } = await serve();
     await crib.store?.close();
     expect(namesIn((await ask('/api/tools')).json)).toContain('wipe');
   });
 });
 
-describe('what is kept', () => {
-  it('specs go in and how they run never comes out', async () => {
+describe('stored data', () => {
+  it('specs are accepted, and no answer contains how they run', async () => {
     const { ask, token } = await serve();
     const spec = {
       name: 'weather',
@@ -248,7 +248,7 @@ describe('what is kept', () => {
     expect((await ask('/api/tools/weather', { token })).status).toBe(404);
   });
 
-  it('all specs or none, and each that is wrong is named', async () => {
+  it('all specs or none, and each bad one is named', async () => {
     const { ask, token } = await serve();
     const body = {
       tools: [
@@ -278,7 +278,7 @@ describe('what is kept', () => {
     expect((await ask('/api/keys', { token, body: { name: 'nothing' } })).status).toBe(400);
   });
 
-  it('calls are told to who made them and to operators', async () => {
+  it('calls are visible to their callers and to operators', async () => {
     const { ask, crib, token } = await serve({ access: true });
     const [ann, bob] = await Promise.all(
       ['ann', 'bob'].map((name) => crib.keys.create({ name, roles: ['dev'] }, 'test')),
@@ -314,7 +314,7 @@ describe('what is kept', () => {
     expect((await ask('/api/audit/verify', { token })).json).toMatchObject({ ok: false });
   });
 
-  it('calls page by page, newest first', async () => {
+  it('calls are listed page by page, newest first', async () => {
     const { ask, token } = await serve();
     for (let a = 0; a < 5; a++) await execute(ask, 'add', { a, b: 0 });
     const first = (await ask('/api/calls?limit=3', { token })).json;
@@ -324,13 +324,13 @@ describe('what is kept', () => {
     expect((await ask('/api/calls?cursor=e30', { token })).status).toBe(400);
   });
 
-  it('the audit is found whole, and a row that was changed is found', async () => {
+  it('an unchanged audit verifies, and a changed row is found', async () => {
     const { ask, token } = await serve();
     await execute(ask, 'add', { a: 1, b: 2 });
     expect((await ask('/api/audit/verify', { token })).json).toMatchObject({ ok: true, rows: 1, findings: [] });
   });
 
-  it('figures', async () => {
+  it('statistics', async () => {
     const { ask, token } = await serve();
     await execute(ask, 'add', { a: 1, b: 2 });
     await execute(ask, 'add', {});
@@ -360,7 +360,7 @@ describe('health', () => {
     expect((await ask('/healthz')).status).toBe(200);
   });
 
-  it('is not there while a source is still being asked for its tools', async () => {
+  it('is not ready while a source is still being listed', async () => {
     const state = { state: 'starting' as 'starting' | 'ready' };
     const slow = {
       name: 'slow',
@@ -377,7 +377,7 @@ describe('health', () => {
     expect((await ask('/readyz')).status).toBe(200);
   });
 
-  it('what needs the store says that it does not answer, and not where it is', async () => {
+  it('routes that need the store say that it does not answer, without its address', async () => {
     const { ask, crib, token } = await serve();
     await execute(ask, 'add', { a: 1, b: 2 });
     await crib.store?.close();
@@ -397,7 +397,7 @@ describe('health', () => {
     }
   });
 
-  it('metrics for Prometheus, where they are counted', async () => {
+  it('metrics for Prometheus, if they are counted', async () => {
     const { ask, token } = await serve();
     await execute(ask, 'add', { a: 1, b: 2 });
     const heard = await ask('/metrics', { token });
@@ -409,7 +409,7 @@ describe('health', () => {
 });
 
 describe('sources', () => {
-  it('tell what their processes say, without secrets', async () => {
+  it('have the output of their processes, without secrets', async () => {
     vi.stubEnv('REST_SOURCE_SECRET', 'hunter2hunter2');
     onTestFinished(() => void vi.unstubAllEnvs());
     const config =
@@ -422,7 +422,7 @@ describe('sources', () => {
     expect((await ask('/api/sources/nobody/output', { token })).status).toBe(404);
   });
 
-  it('are read again one by one', async () => {
+  it('are reloaded one by one', async () => {
     const { ask, token, crib } = await serve();
     await crib.store?.specs.put(
       { name: 'kept', description: 'x', run: { kind: 'http', url: 'https://x.test' } },

@@ -51,7 +51,7 @@ describe.each(STORES)('a text that PostgreSQL cannot hold (%s)', (store) => {
     expect(refused.filter((line) => !/^40[04] /.test(line))).toEqual([]);
   });
 
-  it('breaks nothing after the question mark, nor do other odd names in an address', async () => {
+  it('has no effect after the question mark, nor do other odd names in an address', async () => {
     const served = await open();
     const answered = await Promise.all([
       statusesOf(served, NUL, inQuery),
@@ -60,7 +60,7 @@ describe.each(STORES)('a text that PostgreSQL cannot hold (%s)', (store) => {
     expect(answered.flat().filter((line) => line.startsWith('5') && !line.startsWith('501'))).toEqual([]);
   });
 
-  it('is no caller who cannot call: what is kept by caller is kept', async () => {
+  it('does not keep a caller from calling: data per caller is stored', async () => {
     const { crib } = await open();
     for (const id of ['\0', 'a\0b', '\ud800']) {
       const chest = await crib.open(undefined, { id, approve: async () => true });
@@ -84,7 +84,7 @@ describe.each(STORES)('a text that PostgreSQL cannot hold (%s)', (store) => {
     ['POST', '/api/tools/execute/echo', { arguments: { a: 1 }, approvalId: '\0' }],
     ['POST', '/api/tools/execute/echo', { arguments: { a: 1 }, profile: '\0' }],
     ['POST', '/api/tools/execute/wipe', { arguments: { what: '\0\ud800' }, conversation: '\ud800' }],
-  ])('breaks nothing in a body: %s %s %j', async (method, address, body) => {
+  ])('has no effect in a body: %s %s %j', async (method, address, body) => {
     const { ask, token } = await open();
     const { status } = await ask(address, { method, token, body });
     expect(status).toBeLessThan(500);

@@ -103,7 +103,7 @@ async function serve(at: Shop, surroundings?: Surroundings): Promise<Serving> {
 const pay = (ask: Ask) => execute(ask, 'pay', {}, { idempotencyKey: 'pay-1' });
 
 describe.runIf(MAY_MOUNT)('a state folder that is read-only at a restart', () => {
-  it.each(['.', '.toolcrib'])('begins no second store: %s', async (path) => {
+  it.each(['.', '.toolcrib'])('starts no second store: %s', async (path) => {
     const at = shop();
     const store = join(at.folder, '.toolcrib/crib.db');
     const before = await serve(at);
@@ -131,7 +131,7 @@ describe.runIf(MAY_MOUNT)('a state folder that is read-only at a restart', () =>
     expect(await run(at, ['audit', 'verify'])).toMatchObject({ code: 0 });
   });
 
-  it('keeps a store that was begun in the state directory there, and says so at every start', async () => {
+  it('keeps a store that was started in the state directory there, and says so at every start', async () => {
     const at = shop();
     const first = await serve(at, { readOnly: at.folder });
     await expect.poll(first.said).toMatch(/warning: .*\.toolcrib is not writable, so state is kept in .* stays there/);
@@ -158,7 +158,7 @@ describe.runIf(MAY_MOUNT)('a state folder that is read-only at a restart', () =>
   });
 });
 
-it('a database that was removed is reported by the audit, whose checkpoints lie elsewhere', async () => {
+it('the audit, whose checkpoints are elsewhere, reports a removed database', async () => {
   const at = shop();
   const { ask, stop } = await serve(at);
   expect((await pay(ask)).json).toMatchObject({ ok: true });
@@ -169,7 +169,7 @@ it('a database that was removed is reported by the audit, whose checkpoints lie 
   expect(verified.stderr).toMatch(/warning: The store .* is missing, .* Toolcrib creates a new, empty store/);
 });
 
-it('a folder that is not mounted at a restart is announced', async () => {
+it('a folder that is not mounted at a restart is reported', async () => {
   const at = shop();
   const { ask, stop } = await serve(at);
   expect((await pay(ask)).json).toMatchObject({ ok: true });

@@ -4,7 +4,7 @@ import { ROUTES } from '../../../src/doors/rest/routes.ts';
 import { serve } from './served.ts';
 
 describe('/tools', () => {
-  it('lists what who looks may see, as text and nothing else', async () => {
+  it('lists the tools that the viewer may see, as text and nothing else', async () => {
     const { ask, crib, token } = await serve();
     crib.register({
       name: 'odd',
@@ -19,14 +19,14 @@ describe('/tools', () => {
     expect((await ask('/tools', { token })).text).toContain('secret_tool');
   });
 
-  it('is where the bare address leads', async () => {
+  it('is where the bare address redirects to', async () => {
     for (const options of [{}, { access: true }]) {
       const { status, headers } = await (await serve(options)).ask('/');
       expect([status, headers.get('location')]).toEqual([302, '/tools']);
     }
   });
 
-  it('may be framed by nobody, runs nothing and loads nothing', async () => {
+  it('cannot be framed, runs no scripts and loads nothing', async () => {
     const { headers } = await (await serve()).ask('/tools');
     expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
     expect(headers.get('content-security-policy')).not.toContain('unsafe');
@@ -35,7 +35,7 @@ describe('/tools', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  it('lets a browser in by the link of the operator, and keeps the token out of its history', async () => {
+  it('signs a browser in with the operator link, and keeps the token out of its history', async () => {
     const { ask, token } = await serve({ access: true });
     expect(await ask('/tools')).toMatchObject({ status: 401 });
     const entered = await ask(`/tools?token=${token}`);
@@ -63,7 +63,7 @@ describe('/tools', () => {
     expect(await look(ofToken), 'another token revives nothing').toBe(401);
   });
 
-  it('lets nobody in by anything else', async () => {
+  it('signs no browser in with anything else', async () => {
     const { ask, crib, token } = await serve({ access: true });
     const { key } = await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test');
     for (const given of ['x', key, `${token}x`]) expect((await ask(`/tools?token=${given}`)).status).toBe(401);
@@ -76,7 +76,7 @@ describe('/tools', () => {
 });
 
 describe('/openapi.json', () => {
-  it('tells of every route that is there, as the table has it', async () => {
+  it('describes every available route, as in the table', async () => {
     const { ask } = await serve();
     const { json } = await ask('/openapi.json');
     expect(json.openapi).toBe('3.1.0');
@@ -91,7 +91,7 @@ describe('/openapi.json', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('says what each takes, and every part of a path', async () => {
+  it('describes the parameters of each, and every part of a path', async () => {
     const { json } = await (await serve()).ask('/openapi.json');
     expect(json.paths['/api/tools/execute/{name}'].post).toMatchObject({
       parameters: [{ name: 'name', in: 'path', required: true }],

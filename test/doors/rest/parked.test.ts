@@ -97,7 +97,7 @@ describe('a parked call', () => {
     expect(deeds.wiped).toHaveLength(1);
   });
 
-  it('sent again by two at once: one gets the result, the other is a new call', async () => {
+  it('sent again by two clients at once: one gets the result, the other makes a new call', async () => {
     const served = await running();
     const { ask, deeds } = served;
     const heard = await execute(ask, 'wipe', { what: 'all' });
@@ -108,7 +108,7 @@ describe('a parked call', () => {
     expect(deeds.wiped).toHaveLength(1);
   });
 
-  it('that its sender takes up has been handed over', async () => {
+  it('that its caller sends again has been answered', async () => {
     const served = await serve();
     const { ask, deeds } = served;
     const heard = await execute(ask, 'wipe', { what: 'all' });
@@ -119,7 +119,7 @@ describe('a parked call', () => {
     expect(deeds.wiped).toHaveLength(1);
   });
 
-  it('whose result was looked up is a new call when it is sent again', async () => {
+  it('whose result was read is a new call when it is sent again', async () => {
     const served = await running();
     const { ask } = served;
     const heard = await execute(ask, 'wipe', { what: 'all' });
@@ -128,7 +128,7 @@ describe('a parked call', () => {
     expect(await execute(ask, 'wipe', { what: 'all' })).toMatchObject({ status: 202 });
   });
 
-  it('whose result an operator looked up still has it for who asked', async () => {
+  it('whose result an operator read still has it for its caller', async () => {
     const served = await running();
     const { ask, token } = served;
     const heard = await execute(ask, 'wipe', { what: 'all' });
@@ -173,7 +173,7 @@ describe('a parked call', () => {
     expect(deeds.wiped).toEqual([]);
   });
 
-  it('that nobody answers does not run, and its result says so', async () => {
+  it('without an answer does not run, and its result says so', async () => {
     const pass = stillTime();
     const { ask, deeds } = await serve({ config: 'extensions: { approval: { timeoutMs: 60000 } }\n' });
     const heard = await execute(ask, 'wipe', { what: 'all' });
@@ -185,7 +185,7 @@ describe('a parked call', () => {
     expect(deeds.wiped).toEqual([]);
   });
 
-  it('is for who made it: nobody else learns of it', async () => {
+  it('is visible to its caller only', async () => {
     const served = await running({ access: true });
     const { ask, crib, token } = served;
     const [ann, bob] = await Promise.all(
@@ -205,7 +205,7 @@ describe('a parked call', () => {
     expect(await execute(ask, 'wipe', { what: 'all' }, {}, bob?.key)).toMatchObject({ status: 202 });
   });
 
-  it('runs as who made it, with what was said about it', async () => {
+  it('runs as its caller, with its options', async () => {
     const served = await running({ access: true });
     const { ask, crib } = served;
     const { key, info } = await crib.keys.create({ name: 'ann', roles: ['boss'], permissions: ['all'] }, 'test');
@@ -243,7 +243,7 @@ describe('a parked call', () => {
     expect((await ended((path) => ask(path, { token }), heard.json.callId)).result).toMatchObject({ ok: true });
   });
 
-  it('that repeats a secret has it replaced by its name in what is kept', async () => {
+  it('that repeats a secret is stored with the name of the secret in its place', async () => {
     vi.stubEnv('REST_TEST_SECRET', 'hunter2hunter2');
     const served = await running({ crib: { secrets: { key: { env: 'REST_TEST_SECRET' } } } });
     const { ask, crib } = served;
@@ -321,7 +321,7 @@ describe('Approval holds on every door and inside scripts, agents and background
     expect(ran).toEqual([]);
   });
 
-  it('an agent cannot approve itself: neither without a token nor as who asked', async () => {
+  it('an agent cannot approve its own call: neither without a token nor as the caller', async () => {
     const served = await running({ access: true });
     const { ask, crib, deeds } = served;
     const { key } = await crib.keys.create({ name: 'agent', roles: ['dev'] }, 'test');
@@ -335,7 +335,7 @@ describe('Approval holds on every door and inside scripts, agents and background
     expect(deeds.wiped).toEqual([]);
   });
 
-  it('who has the role that policy names may answer', async () => {
+  it('a caller with a role that the policy names may answer', async () => {
     const served = await running({ access: true });
     const { ask, crib } = served;
     crib.register({
@@ -359,7 +359,7 @@ describe('Approval holds on every door and inside scripts, agents and background
     });
   });
 
-  it('what cannot be an answer is none', async () => {
+  it('an invalid answer is refused', async () => {
     const { ask, token } = await running();
     const heard = await execute(ask, 'wipe', { what: 'all' });
     const path = `/api/approvals/${heard.json.waiting.id}`;
@@ -380,7 +380,7 @@ describe('Approval holds on every door and inside scripts, agents and background
 });
 
 describe('At most once for what may not be repeated, whatever dies: an approved, parked or background call is claimed atomically before it runs.', () => {
-  it('however many servers see the yes, and however often the call is sent', async () => {
+  it('however many servers see the approval, and however often the call is sent', async () => {
     const folder = folderWith({ 'toolcrib.yaml': 'store: { url: "sqlite:crib.db" }\n' });
     const options = { folder, crib: { store: { url: `sqlite:${folder}/crib.db` } } };
     const servers = await Promise.all([1, 2, 3].map(() => serve(options)));
@@ -402,7 +402,7 @@ describe('At most once for what may not be repeated, whatever dies: an approved,
     }
   });
 
-  it('what was approved while nobody served runs at the next start', async () => {
+  it('a call that was approved while no server ran runs at the next start', async () => {
     const folder = folderWith({ 'toolcrib.yaml': 'store: { url: "sqlite:crib.db" }\n' });
     const options = { folder, crib: { store: { url: `sqlite:${folder}/crib.db` } } };
     const before = await serve(options);
@@ -416,7 +416,7 @@ describe('At most once for what may not be repeated, whatever dies: an approved,
     expect([before, between, after].map(({ deeds }) => deeds.wiped.length)).toEqual([0, 0, 1]);
   });
 
-  it('a call that was claimed by a process that died is not run again: its outcome is unknown', async () => {
+  it('a call that was claimed by a dead process does not run again: its outcome is unknown', async () => {
     const url = `sqlite:${join(folderWith({}), 'crib.db')}`;
     const { ask, crib, deeds } = await serve({ url });
     const heard = await execute(ask, 'wipe', { what: 'all' });
@@ -433,7 +433,7 @@ describe('At most once for what may not be repeated, whatever dies: an approved,
     expect(deeds.wiped).toEqual([]);
   });
 
-  it('a call that is refused for the moment is tried again; one that is refused for good is over', async () => {
+  it('a call that is refused temporarily is retried; one that is refused permanently has ended', async () => {
     const config = 'extensions: { rateLimit: { rates: [{ scope: tool, amount: 1, perMs: 1500 }] } }\n';
     const served = await running({ config });
     const { ask, deeds } = served;

@@ -44,7 +44,7 @@ const ready = async ({ ask }: Served) => {
 };
 
 describe('readyz', () => {
-  it('says that the store cannot be written while its disk is full, and what waits is counted', async ({ skip }) => {
+  it('says that the store cannot be written while its disk is full, and the backlog is counted', async ({ skip }) => {
     const disk = smallDisk();
     if (disk === undefined) return skip('only root may mount a small disk');
     const served = await serve({ url: `sqlite:${join(disk, 'crib.db')}` });
@@ -65,7 +65,7 @@ describe('readyz', () => {
     expect(await served.crib.audit.verify()).toMatchObject({ ok: true, rows: 4 });
   });
 
-  it('says how long rows of the audit have been waiting, though everything else can be written', async () => {
+  it('says how long rows of the audit have been waiting, although everything else can be written', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'toolcrib-ready-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const file = join(folder, 'crib.db');
@@ -86,7 +86,7 @@ describe('readyz', () => {
     expect(await metric(served, 'toolcrib_audit_waiting_seconds')).toBe(0);
   });
 
-  it('writes to the store at most once in a second, however often it is asked', async () => {
+  it('writes to the store at most once per second, however often it is requested', async () => {
     const served = await serve();
     const { store } = served.crib;
     const written = vi.spyOn(store ?? { requireWritable: async () => {} }, 'requireWritable');

@@ -26,7 +26,7 @@ const rowsOf = async ({ ask, token }: Served, tool: string) =>
     readonly approval?: object;
   }[];
 
-it('a call with the key of another is on record as its replay, and counts as no run', async () => {
+it('a call with the key of another is recorded as its replay, and does not count as a run', async () => {
   const served = await shop();
   const { ask, token, crib } = served;
   for (let time = 0; time < 10; time++)
@@ -58,7 +58,7 @@ it('a call with the key of another is on record as its replay, and counts as no 
   });
 });
 
-it('an approved call that is sent again is on record as a replay, and counts as no run', async () => {
+it('an approved call that is sent again is recorded as a replay, and does not count as a run', async () => {
   const served = await shop();
   const { ask, token, deeds } = served;
   const heard = await execute(ask, 'wipe', { what: 'all' });

@@ -101,7 +101,7 @@ async function parked(
 const approve = ({ ask, token }: Served, heard: Heard) =>
   ask(`/api/approvals/${heard.json.waiting.id}`, { token, body: { decision: 'approve' } });
 
-describe('a call that was approved does not run, since meanwhile', () => {
+describe('an approved call does not run, because meanwhile', () => {
   it.each(Object.entries(CASES))('%s', async (_, make) => {
     const one = await make();
     const { served, folder, heard } = await parked(one);

@@ -9,8 +9,8 @@ const filled = (path: string) => path.replaceAll(/\{(\w+)\}/g, 'x');
 const rows = ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const);
 const guarded = rows.filter(([, { who }]) => who !== 'anyone');
 
-describe('who may ask', () => {
-  it.each(guarded)('with access, nobody without a credential does anything: %s', async (_, { method, path }) => {
+describe('which callers are allowed', () => {
+  it.each(guarded)('with access, a request without a credential is refused: %s', async (_, { method, path }) => {
     const { ask } = await serve({ access: true });
     const { status, json, headers } = await ask(filled(path), { method });
     expect(status).toBe(401);
@@ -29,7 +29,7 @@ describe('who may ask', () => {
   });
 
   it.each(rows.filter(([, { who }]) => who === 'operator'))(
-    'is not for a key that is no operator: %s',
+    'is refused for a key without an operator role: %s',
     async (_, { method, path }) => {
       const { ask, crib } = await serve({ access: true });
       const { key } = await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test');
@@ -50,7 +50,7 @@ describe('who may ask', () => {
     },
   );
 
-  it('a wrong credential is never taken for somebody at this machine', async () => {
+  it('a wrong credential never counts as the local caller', async () => {
     const { ask } = await serve();
     for (const authorization of [
       'Bearer x',
@@ -63,7 +63,7 @@ describe('who may ask', () => {
     }
   });
 
-  it('where others can come in, nobody is local, whatever the configuration says by then', async () => {
+  it('if the server listens beyond this machine, no caller is local, even after an edit', async () => {
     const { ask, token } = await serve({ host: '0.0.0.0' });
     expect((await ask('/api/tools')).status).toBe(401);
     expect((await ask('/tools')).status).toBe(401);
@@ -73,7 +73,7 @@ describe('who may ask', () => {
     expect((await insecure.ask('/api/tools')).status).toBe(200);
   });
 
-  it('who cannot be checked is told so, and not let in', async () => {
+  it('a caller that cannot be checked is refused with that reason', async () => {
     const { ask, crib } = await serve({ access: true });
     const { key } = await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test');
     await crib.store?.close();
@@ -178,10 +178,10 @@ const SUCCESSES: Readonly<Record<string, (served: Served) => Promise<{ path: str
   'GET /openapi.json': async () => ({ path: '/openapi.json' }),
 };
 
-describe('each route answers in the shape that is documented', () => {
+describe('each route answers in its documented shape', () => {
   const shaped = rows.filter(([, { answers }]) => Object.values(answers).some(({ schema }) => schema !== undefined));
 
-  it('of each it is known how it succeeds', () => {
+  it('every route has an example of its success', () => {
     expect(Object.keys(SUCCESSES).toSorted()).toEqual(shaped.map(([name]) => name).toSorted());
   });
 
@@ -208,7 +208,7 @@ function mistakesOf(schema: object | undefined, value: unknown): unknown {
   return check(value) ? [] : check.errors;
 }
 
-describe('what is asked wrongly', () => {
+describe('invalid requests', () => {
   it.each([
     ['/api/tools?limit=0', '/limit'],
     ['/api/tools?limit=many', '/limit'],
@@ -219,7 +219,7 @@ describe('what is asked wrongly', () => {
     ['/api/search?q=x&expand=yes', '/expand'],
     ['/api/profiles/usual/definitions?format=cobol', '/format'],
     ['/api/tools?__proto__=1', '/__proto__'],
-  ])('GET %s is answered 400 with what is wrong', async (path, pointer) => {
+  ])('GET %s is answered 400 with the reason', async (path, pointer) => {
     const { ask } = await serve();
     const { status, json } = await ask(path);
     expect(status).toBe(400);
@@ -229,7 +229,7 @@ describe('what is asked wrongly', () => {
     });
   });
 
-  it('a filter that is no filter names the nearest, of what is seen alone', async () => {
+  it('an unknown filter names the nearest one that the caller may use', async () => {
     const { ask } = await serve();
     expect((await ask('/api/tools?flag=readonly')).json.error).toMatchObject({
       code: 'invalid_input',
@@ -271,12 +271,12 @@ describe('what is asked wrongly', () => {
     expect((await ask('/api/tools/execute/tell', { body: '{}', headers: named })).status).toBe(200);
   });
 
-  it('no body is an empty one', async () => {
+  it('a missing body counts as an empty one', async () => {
     const { ask } = await serve();
     expect((await ask('/api/tools/execute/tell', { method: 'POST' })).status).toBe(200);
   });
 
-  it('what is not there is 404, another method 405, and OPTIONS says which', async () => {
+  it('an unknown path is 404, another method 405, and OPTIONS lists the methods', async () => {
     const { ask } = await serve();
     for (const path of [
       '/nothing',

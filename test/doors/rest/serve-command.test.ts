@@ -69,7 +69,7 @@ function tokenFileOf(stderr: string): string {
 }
 
 describe('toolcrib serve', () => {
-  it('says where to look and what to paste, once and on stderr', async () => {
+  it('prints the address and what to paste, once and on stderr', async () => {
     const { said, ask, shop, child, ended } = await running();
     const { stdout, stderr } = said();
     expect(stdout).toBe('');
@@ -90,7 +90,7 @@ describe('toolcrib serve', () => {
     expect(said().stdout).toBe('');
   });
 
-  it('names the file that TOOLCRIB_OPERATOR_TOKEN_FILE names, and prints nothing of it', async () => {
+  it('names the file of TOOLCRIB_OPERATOR_TOKEN_FILE, and prints nothing of it', async () => {
     const token = 'a-token-of-our-own-choice';
     const file = join(folderWith({ token }), 'token');
     chmodSync(file, 0o600);
@@ -112,13 +112,13 @@ describe('toolcrib serve', () => {
       /audit {2}rows are kept for 30 days, about 0\.67 kB/,
     ],
     ['not at all', 'extensions: { audit: false }', undefined],
-  ])('says how long the record of calls is kept and what it takes: %s', async (_, config, words) => {
+  ])('prints how long calls are recorded and the space they take: %s', async (_, config, words) => {
     const { said } = await running([], {}, config);
     if (words === undefined) expect(said().stderr).not.toContain('audit  rows');
     else expect(said().stderr).toMatch(words);
   });
 
-  it('prints no token that it was given', async () => {
+  it('prints no given token', async () => {
     const token = 'a-token-of-our-own-choice';
     const { said, ask } = await running([], { TOOLCRIB_OPERATOR_TOKEN: token });
     expect(said().stderr).not.toContain(token);
@@ -148,7 +148,7 @@ describe('toolcrib serve', () => {
     expect(await call).toBeInstanceOf(Error);
   });
 
-  it('goes on when a tool fails where nobody waits for it', async () => {
+  it('continues when a tool fails outside of any call', async () => {
     const { ask, said } = await running();
     expect((await execute(ask, 'stray', {})).json).toMatchObject({ ok: true });
     await expect.poll(() => said().stderr).toContain('astray, too');
@@ -163,7 +163,7 @@ describe('toolcrib serve', () => {
   });
 });
 
-describe('toolcrib serve says in a sentence', () => {
+describe('toolcrib serve prints in a sentence', () => {
   it.each([
     [['--port', 'many'], /^error: --port takes a number/],
     [['--port', '99999'], /^error: --port takes a number/],
@@ -186,7 +186,7 @@ describe('toolcrib serve says in a sentence', () => {
     expect(stderr).not.toMatch(/\n {4}at /);
   });
 
-  it('that something listens there already', async () => {
+  it('that the port is in use', async () => {
     const shop = createWorkshop(OFFICE);
     onTestFinished(shop.remove);
     const taken = createServer().listen(0, '127.0.0.1');
@@ -198,7 +198,7 @@ describe('toolcrib serve says in a sentence', () => {
     expect(stderr).toContain('another program already listens there');
   });
 
-  it('warns that every client can call tools', async () => {
+  it('that every client can call tools', async () => {
     const { said } = await running(['--host', '0.0.0.0', '--insecure']);
     await expect.poll(() => said().stderr).toMatch(/WARNING: --insecure: every client that can reach 0\.0\.0\.0/);
   });

@@ -48,7 +48,7 @@ function lastOf(text: string) {
 
 const FAILURE = { ok: false, status: 'failed', error: { code: 'invalid_input' } };
 
-describe('a server that listens', () => {
+describe('a listening server', () => {
   it('answers', async () => {
     const { ask, server } = await listening();
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -57,7 +57,7 @@ describe('a server that listens', () => {
     for (const name of ['server', 'x-powered-by', 'access-control-allow-origin']) expect(headers.get(name)).toBeNull();
   });
 
-  it('100 at once', async () => {
+  it('answers 100 requests at once', async () => {
     const { ask } = await listening();
     const calls = Array.from({ length: 100 }, (_, a) => execute(ask, 'add', { a, b: 1 }));
     const answers = await Promise.all(calls);
@@ -65,7 +65,7 @@ describe('a server that listens', () => {
     expect(new Set(answers.map(({ json }) => json.callId)).size).toBe(100);
   });
 
-  it('takes a megabyte of arguments and no body above four', async () => {
+  it('accepts a megabyte of arguments and no body above four', async () => {
     const { ask, speak } = await listening();
     const large = { text: 'x'.repeat(1_000_000) };
     expect(await execute(ask, 'echo', large)).toMatchObject({ status: 200, json: { data: { length: 1_000_011 } } });
@@ -87,7 +87,7 @@ describe('a server that listens', () => {
     expect((await ask('/healthz')).status).toBe(200);
   });
 
-  it('a body in pieces is read whole', async () => {
+  it('reads a body in pieces', async () => {
     const { speak } = await listening();
     const { socket, heard } = speak();
     socket.write(
@@ -107,7 +107,7 @@ describe('a server that listens', () => {
 });
 
 describe('a client that', () => {
-  it('sends its headers byte by byte is told that it is too slow, and let go', async () => {
+  it('sends its headers byte by byte gets a timeout and is disconnected', async () => {
     const { speak, ask } = await listening({ headersTimeoutMs: 150 });
     const { socket, heard } = speak();
     socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ');
@@ -117,7 +117,7 @@ describe('a client that', () => {
     expect((await ask('/healthz')).status).toBe(200);
   });
 
-  it('never sends the rest of its body is let go', async () => {
+  it('never sends the rest of its body is disconnected', async () => {
     const { speak } = await listening({ headersTimeoutMs: 100, requestTimeoutMs: 200 });
     const { socket, heard } = speak();
     socket.write(
@@ -132,7 +132,7 @@ describe('a client that', () => {
     expect(await heard).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('says nothing at all is let go', async () => {
+  it('sends nothing is disconnected', async () => {
     const { speak } = await listening({ headersTimeoutMs: 100 });
     const { socket, heard } = speak();
     expect(await heard).toMatch(/^HTTP\/1\.1 408 /);
@@ -146,7 +146,7 @@ describe('a client that', () => {
     expect(lastOf(await heard)).toMatchObject({ status: 200, json: { ok: true } });
   });
 
-  it('leaves in the middle of a call ends the call', async () => {
+  it('disconnects during a call ends the call', async () => {
     const { speak, deeds, crib } = await listening();
     const gate = deeds.hold();
     const { socket } = speak();
@@ -232,7 +232,7 @@ describe('a client that', () => {
     expect(statuses).toEqual(['200', '404', '200', '200', '200']);
   });
 
-  it('wants to upgrade or to pass through is not let', async () => {
+  it('asks for an upgrade or a tunnel is refused', async () => {
     const { speak, ask } = await listening();
     const upgrade = speak();
     upgrade.socket.write(
@@ -245,7 +245,7 @@ describe('a client that', () => {
     expect((await ask('/healthz')).status).toBe(200);
   });
 
-  it('comes when there is no room is let go, and the others go on', async () => {
+  it('comes when the server is full is disconnected, and the others continue', async () => {
     const { speak, deeds, ask, server } = await listening({ maxConnections: 2 });
     const gate = deeds.hold();
     const { socket, heard } = speak();
@@ -265,7 +265,7 @@ describe('a client that', () => {
 });
 
 describe('closing', () => {
-  it('finishes what is under way, ends streams, and takes nothing new', async () => {
+  it('finishes running calls, ends streams, and accepts nothing new', async () => {
     const { speak, deeds, server, token, ask } = await listening();
     const gate = deeds.hold();
     const call = speak();
@@ -287,7 +287,7 @@ describe('closing', () => {
     await server.close();
   });
 
-  it('ends and answers what takes too long', async () => {
+  it('ends and answers calls that take too long', async () => {
     const { speak, deeds, server } = await listening({ graceMs: 100 });
     const gate = deeds.hold();
     const { socket, heard } = speak();
@@ -298,8 +298,8 @@ describe('closing', () => {
   });
 });
 
-describe('where a server listens', () => {
-  it('is this machine, unless access says who may come in', async () => {
+describe('the address of a server', () => {
+  it('is this machine, unless access is configured', async () => {
     const open = await serve();
     await expect(startServer(open.crib, { host: '0.0.0.0', port: 0 })).rejects.toThrow(
       /cannot listen on 0\.0\.0\.0.*require a credential.*access:.*--insecure/,
@@ -314,7 +314,7 @@ describe('where a server listens', () => {
     onTestFinished(() => insecure.close());
   });
 
-  it('is what the configuration says, unless told otherwise', async () => {
+  it('is that of the configuration, unless a flag names another', async () => {
     const { crib } = await serve({ config: 'server: { host: localhost, port: 0, hosts: tools.example.com }\n' });
     const server = await startServer(crib);
     onTestFinished(() => server.close());
@@ -323,7 +323,7 @@ describe('where a server listens', () => {
     expect((await ask('/healthz')).status).toBe(200);
   });
 
-  it('is said in one sentence where it cannot be', async () => {
+  it('is reported in one sentence if it cannot be used', async () => {
     const { crib } = await serve();
     const taken = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void taken.close());
@@ -335,7 +335,7 @@ describe('where a server listens', () => {
     await expect(startServer(crib, { host: '127.0.0.1', port: 70_000 })).rejects.toThrow();
   });
 
-  it("is out of the reach of tools: the crib's own always", async () => {
+  it('of the crib itself is never reachable for tools', async () => {
     const { server, token } = await listening();
     const spellings = ['127.0.0.1', 'localhost', '0.0.0.0', '[::ffff:127.0.0.1]', '2130706433', '127.1', '0x7f.1'];
     for (const name of spellings) {

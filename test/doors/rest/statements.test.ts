@@ -35,7 +35,7 @@ describe('A view keeps catalog order; an excluded tool is neither listed nor cal
 });
 
 describe("Approval: exactly one request carrying tool, arguments, caller and reason; approved -> runs; denied -> `denied`, not run; timed out -> `denied` saying so. A call waiting in memory whose asker is gone is refused; a parked one stays. A failure after approval is the tool's failure.", () => {
-  it('exactly one request, however often it is sent; a parked one stays when its asker is gone', async () => {
+  it('exactly one request, however often it is sent; a parked one stays when its caller is gone', async () => {
     const { ask, token } = await serve();
     const sender = new AbortController();
     const first = ask('/api/tools/execute/wipe', { body: { arguments: { what: 'all' } }, signal: sender.signal });
@@ -58,7 +58,7 @@ describe("Approval: exactly one request carrying tool, arguments, caller and rea
 });
 
 describe("No export (OpenAI, Anthropic, Gemini, MCP, REST, console, log, audit) contains how a tool runs (an operator's view may name its kind, nothing else of it) or a resolved secret. Returned objects cannot change the crib.", () => {
-  it('over REST, whoever asks', async () => {
+  it('over REST, for every caller', async () => {
     vi.stubEnv('REST_WEATHER_KEY', 'hunter2hunter2');
     onTestFinished(() => void vi.unstubAllEnvs());
     const config = `
