@@ -96,7 +96,8 @@ async function startCore(core: EngineCore, outputs: SourceOutputs): Promise<Star
       onOutput: outputs.take,
     },
     clock: systemClock,
-    admit: (tool, source) => admit(tool, source, admission),
+    // Tools in code were checked when they were registered.
+    admit: (tool, source) => (source === codeSource ? tool : admit(tool, source, admission)),
     onChange: core.markOld,
   });
   core.sources = sources;

@@ -62,6 +62,16 @@ describe('the same call serves every kind', () => {
     },
   );
 
+  it('a tool in code is checked once, however often it is listed', async () => {
+    const check = vi.fn(() => []);
+    const crib = await createCrib({ tools: [hello], executors: [{ ...greet, check }] });
+    await crib.reload();
+    expect((await crib.open()).list().map(({ name }) => name)).toEqual(['hello']);
+    crib.register({ ...hello, name: 'hello_again' });
+    expect((await crib.open()).list()).toHaveLength(2);
+    expect(check).toHaveBeenCalledTimes(2);
+  });
+
   it('executors are closed with the crib', async () => {
     const close = vi.fn(async () => {});
     const crib = await createCrib({ executors: [{ ...greet, close }] });

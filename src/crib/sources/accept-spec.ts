@@ -131,6 +131,7 @@ function schemaProblems(spec: ToolSpec, schemas: Schemas): readonly string[] {
 
 /** Maximum length of each text of a spec, as lists, prompts and search include them. */
 const TEXTS = { title: 500, version: 500, category: 500, description: 16_000, instructions: 64_000 } as const;
+const TEXT_KEYS = Object.keys(TEXTS) as readonly (keyof typeof TEXTS)[]; // its own keys
 const SCHEMAS = ['input', 'output'] as const;
 const DATA = ['examples', 'meta'] as const;
 /** Maximum approximate JSON length of a schema, of examples or of meta. */
@@ -141,8 +142,11 @@ const NOTES: readonly string[] = ['title', 'description', '$comment'];
 /** Keys of data that arguments are compared with, which must not be cut. */
 const VALUES: readonly string[] = ['const', 'enum', 'default', 'examples'];
 
+const NOTHING: readonly string[] = Object.freeze([]);
+
 /** Lists the parts of a spec that are too long. */
 function tooLongIn(spec: ToolSpec): readonly string[] {
+  if (isSurelyShort(spec)) return NOTHING;
   return [
     ...textKeysOf(spec).map((key) => `its ${key} has more than ${TEXTS[key]} characters`),
     ...SCHEMAS.filter((key) => hasLongNote(spec[key])).map(
@@ -152,6 +156,13 @@ function tooLongIn(spec: ToolSpec): readonly string[] {
       .filter((key) => isTooLarge(spec[key]))
       .map((key) => `its ${key} has more than ${LONGEST_DATA} characters`),
   ];
+}
+
+/** True for most specs: no part of a value as short as this can be too long. A start checks every spec, so this check comes first. */
+function isSurelyShort(spec: ToolSpec): boolean {
+  const { input, output, examples, meta } = spec;
+  if (isLonger(input, LONGEST_NOTE) || isLonger(output, LONGEST_NOTE)) return false;
+  return !isTooLarge(examples) && !isTooLarge(meta) && textKeysOf(spec).length === 0;
 }
 
 /** Cuts long texts and removes large examples and meta. Throws if a schema is still too large, as a cut schema would accept other arguments. */
@@ -176,8 +187,7 @@ function cutTexts(spec: ToolSpec): ToolSpec {
 }
 
 function textKeysOf(spec: ToolSpec): readonly (keyof typeof TEXTS)[] {
-  const keys = Object.keys(TEXTS) as (keyof typeof TEXTS)[]; // its own keys
-  return keys.filter((key) => (spec[key]?.length ?? 0) > TEXTS[key]);
+  return TEXT_KEYS.filter((key) => (spec[key]?.length ?? 0) > TEXTS[key]);
 }
 
 /** Cuts a text without splitting a character, and appends an ellipsis. */
@@ -213,10 +223,15 @@ function isNote(key: string, member: unknown): member is string {
   return typeof member === 'string' && NOTES.includes(key);
 }
 
-/** Stops at the limit, so it also ends for a value that contains itself. */
 function isTooLarge(value: unknown): boolean {
+  return isLonger(value, LONGEST_DATA);
+}
+
+/** Compares the approximate JSON length. Stops at the limit, so it also ends for a value that contains itself. */
+function isLonger(value: unknown, limit: number): boolean {
+  if (value === undefined) return false;
   const waiting: unknown[] = [value];
-  let room = LONGEST_DATA;
+  let room = limit;
   while (waiting.length > 0 && room >= 0) {
     const one = waiting.pop();
     if (typeof one === 'string') room -= one.length;

@@ -46,7 +46,7 @@ export interface LiveSourcesOptions {
   readonly context: Omit<SourceContext, 'signal'>;
   readonly clock: Clock;
   /** Checks one entry of a source; throws if it is invalid. */
-  admit(tool: unknown, source: Source): ToolSpec;
+  admit(tool: ToolSpec, source: Source): ToolSpec;
   onChange(): void;
 }
 

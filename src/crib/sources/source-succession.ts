@@ -86,7 +86,7 @@ export function createSuccessorRetries({ isWanted, onRetried }: RetryPorts): Suc
 /** Options for reading lists. */
 export interface ListingReaderOptions {
   /** Checks one entry of a source; throws if it is invalid. */
-  admit(tool: unknown, source: Source): ToolSpec;
+  admit(tool: ToolSpec, source: Source): ToolSpec;
   warn(message: string): void;
 }
 
