@@ -1,8 +1,11 @@
 import { lostResult } from '../approvals/parked-results.ts';
+import type { Caller } from '../core/caller.ts';
 import type { LostClaim, SilentProcess, Store } from '../core/ports/store.ts';
 import type { AuditTrail, LostCall } from '../core/ports/stored-audit.ts';
+import type { StoredTask } from '../core/ports/stored-tasks.ts';
 import { defined } from '../core/read-options.ts';
-import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import { messageOf, ToolcribError, toolError } from '../core/tool-error.ts';
+import { type FailedResult, failed } from '../core/tool-result.ts';
 import { readRepeatKey } from '../extensions/idempotency.ts';
 import { systemClock } from '../system/clock.ts';
 
@@ -40,7 +43,9 @@ export function createFindLost(store: ClaimStore | undefined, options: LostClaim
     if (known?.seenAt !== process.seenAt) suspects.set(process.id, { ...process, since: systemClock.now() });
     else if (systemClock.now() - known.since >= CONFIRM_MS) {
       suspects.delete(process.id);
-      const lost = await store.claims.abandon(process, lostResult);
+      const lost = await store.claims.abandon(process, (lost) =>
+        'attempts' in lost ? lostTask(lost) : lostResult(lost),
+      );
       await record(lost, store, options);
       return lost.length;
     }
@@ -71,9 +76,10 @@ export function createFindLost(store: ClaimStore | undefined, options: LostClaim
   };
 }
 
-/** Records one row per call. A call with an idempotency key may also have an approval. */
+/** Records one row per call. A call with an idempotency key may also have an approval. A task that was queued again is not over. */
 async function record(lost: readonly LostClaim[], { audit }: ClaimStore, options: LostClaimsOptions): Promise<void> {
   const byCall = new Map(lost.toReversed().map((claim) => [claim.callId, claim])); // approvals come first and win, as they hold more data
+  for (const claim of lost) if ('task' in claim && claim.isQueued) byCall.delete(claim.callId);
   for (const claim of byCall.values()) {
     const intents = await audit.openIntents(claim.callId).catch(() => 0); // the intents stay open
     const call = toLostCall(claim);
@@ -84,13 +90,29 @@ async function record(lost: readonly LostClaim[], { audit }: ClaimStore, options
 function toLostCall(claim: LostClaim): Omit<LostCall, 'source' | 'intents'> {
   const { callId, at } = claim;
   if ('key' in claim) return { callId, at, door: '', ...readRepeatKey(claim.key) };
+  if ('task' in claim) {
+    const { tool, profile, door, call, caller } = claim.task;
+    return { callId, at, tool, profile, door, ...defined(call, ['conversation']), ...identityOf(caller) };
+  }
   const { id, caller, answer } = claim.approval;
   return {
     callId,
     at,
     ...defined(claim.approval, ['tool', 'profile', 'door', 'argumentsHash', 'conversation']),
     approval: { id, by: answer?.by ?? 'host' },
-    ...(caller.id !== undefined && { caller: caller.id }),
-    ...defined(caller, ['roles']),
+    ...identityOf(caller),
   };
+}
+
+function identityOf(caller: Omit<Caller, 'approve'>): Pick<LostCall, 'caller' | 'roles'> {
+  return { ...(caller.id !== undefined && { caller: caller.id }), ...defined(caller, ['roles']) };
+}
+
+/** The result of a task whose process is gone and whose tool must not run twice, or has ended too many processes. */
+function lostTask({ id, tool, isRepeatable, attempts }: StoredTask): FailedResult {
+  const why = isRepeatable
+    ? `Its process ended during ${attempts} attempts, so it is not tried again`
+    : 'Its process ended before the call did, and the tool must not run twice';
+  const message = `The outcome of the task "${id}", a call of "${tool}", is unknown. ${why}. Check whether it took effect before you submit it again.`;
+  return failed(toolError('unknown_outcome', message));
 }

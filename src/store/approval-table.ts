@@ -20,6 +20,7 @@ import {
 import type { Heartbeat } from './claims.ts';
 import { type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
 import { readUsage } from './repeats.ts';
+import type { TaskSignals } from './tasks/task-signals.ts';
 
 /** Retention of ended requests: unanswered ones, and all others. */
 const KEEP_UNANSWERED_MS = 86_400_000;
@@ -30,8 +31,17 @@ const CLAIMING = 2;
 const ADDED_PER_PURGE = 100;
 const PURGED_ROWS = 500;
 
+/** Dependencies of the table of approval requests. */
+interface ApprovalPorts {
+  readonly engine: SqlEngine;
+  now(): number;
+  readonly heartbeat: Heartbeat;
+  /** Tasks that wait for an answer are told. */
+  readonly signals: TaskSignals;
+}
+
 /** Approval requests in an engine. Each decision is a single statement: if several callers try, one succeeds. */
-export function approvals(engine: SqlEngine, now: () => number, heartbeat: Heartbeat): StoredApprovals {
+export function approvals({ engine, now, heartbeat, signals }: ApprovalPorts): StoredApprovals {
   const reads = readApprovals(engine, now);
   const { tell, ...listeners } = createListeners<[id: string]>();
   /** The claims of this process, as stored in their rows. */
@@ -77,11 +87,12 @@ export function approvals(engine: SqlEngine, now: () => number, heartbeat: Heart
       const asked = await reads.get(id);
       if (asked === undefined) return undefined;
       const own = callId === undefined ? undefined : newClaim(id, callId);
-      const statements = answerStatements(asked, { ...reply, at: now() }, own);
+      const statements = [...answerStatements(asked, { ...reply, at: now() }, own), ...signals.announce];
       const row =
         own === undefined ? (await engine.write(statements, 'power loss'))[1]?.[0] : await take(own, statements);
       const answered = row && toApproval(row, now());
       if (answered !== undefined) tell(id);
+      if (answered !== undefined) signals.tell('');
       return answered;
     },
     claim: async (id, subject, callId) => {

@@ -5,6 +5,8 @@ import { idleClock } from '../system/clock.ts';
 import { sizeOf, toApproval } from './approval-rows.ts';
 import { moveStatement } from './approval-statements.ts';
 import { isUncertain, numberOf, type Row, type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
+import { LOSS_STATEMENTS, loseStatements, readLosing, toLostTask } from './tasks/lost-tasks.ts';
+import type { TaskSignals } from './tasks/task-signals.ts';
 
 /** Heartbeat interval of a process that holds claims. */
 const BEAT_MS = 2000;
@@ -19,11 +21,16 @@ export interface Heartbeat {
   release(claim: string): void;
   /** True while a claim with this name is being made, is held, or still has to be settled. */
   holds(claim: string): boolean;
-  /** Writes how a claim ended. If the write fails, it rejects, and the write is retried with the heartbeat. */
-  settle(claim: string, statements: readonly Statement[]): Promise<readonly (readonly Row[])[]>;
+  /** Holds a claim that was made together with others under another name. */
+  hold(claim: string): void;
+  /** Writes how a claim ended. If the write fails, it rejects, and the statements are retried with the heartbeat. */
+  settle(claim: string, statements: readonly Statement[], write?: Write): Promise<readonly (readonly Row[])[]>;
   /** Marks the process as silent, so that others need not wait for the heartbeat to time out. */
   close(): Promise<void>;
 }
+
+/** Writes the same as the given statements, possibly together with others. */
+type Write = (statements: readonly Statement[]) => Promise<readonly (readonly Row[])[]>;
 
 /** A claim to make. */
 interface NewClaim {
@@ -108,9 +115,13 @@ export function createHeartbeat(engine: SqlEngine, clock: Clock = idleClock): He
     },
     release,
     holds: (claim) => held.has(claim),
-    async settle(claim, statements) {
+    hold(claim) {
+      held.add(claim);
+      beatLater();
+    },
+    async settle(claim, statements, write = engine.write) {
       try {
-        const rows = await engine.write(statements);
+        const rows = await write(statements);
         held.delete(claim);
         return rows;
       } catch (cause) {
@@ -138,7 +149,7 @@ const SILENT_MS = 8000;
 const MOST_PROCESSES = 100;
 
 /** Claims in an engine. Times are those of the database, because clocks of machines differ. */
-export function claims(engine: SqlEngine, now: () => number): StoredClaims {
+export function claims(engine: SqlEngine, now: () => number, signals: TaskSignals): StoredClaims {
   return {
     async silent() {
       const rows = await engine.read({
@@ -155,11 +166,18 @@ export function claims(engine: SqlEngine, now: () => number): StoredClaims {
       const updates = approvals.map((approval) =>
         loseApproval(process, approval.id, approval.parked === undefined ? null : JSON.stringify(resultOf(approval))),
       );
-      const answers = await engine.write([...updates, loseRepeats(process, now()), forget(process)], 'power loss');
+      const tasks = await readLosing(engine, process.id);
+      const stillSilent: Statement = { sql: STILL_SILENT, params: [process.id, process.seenAt] };
+      const losing = { process: process.id, stillSilent, at: now(), returning: signals.returning, resultOf };
+      const losses = tasks.map((one) => loseStatements(one, losing));
+      const others = [...losses.flat(), loseRepeats(process, now()), forget(process)];
+      const answers = await engine.write([...updates, ...others], 'power loss');
       const lost = approvals
         .filter((_, index) => answers[index]?.length === 1)
         .map((approval) => ({ callId: approval.claim?.callId ?? '', at: approval.claim?.at ?? 0, approval }));
-      return [...lost, ...(answers[updates.length] ?? []).map(toLostRepeat)];
+      const lostTasks = tasks.filter((_, index) => answers[updates.length + LOSS_STATEMENTS * index]?.length === 1);
+      for (const { task } of lostTasks) signals.tell(task.id);
+      return [...lost, ...lostTasks.map(toLostTask), ...(answers.at(-2) ?? []).map(toLostRepeat)];
     },
   };
 }

@@ -7,6 +7,9 @@ import { budgets, rates } from './limits.ts';
 import { repeats } from './repeats.ts';
 import { activeSets, indexes, keys, lists, results, sealKeys, snapshots } from './small-tables.ts';
 import { specs } from './spec-table.ts';
+import { CREATE_TASKS } from './tasks/task-schema.ts';
+import { createTaskSignals } from './tasks/task-signals.ts';
+import { tasks } from './tasks/task-table.ts';
 
 /** Dependencies of the tables. */
 export interface TablePorts {
@@ -20,6 +23,7 @@ export interface TablePorts {
 
 /** The tables of the store. To add one, add a file here, a line below and a step at the end of `MIGRATIONS`. */
 export function openTables({ engine, now, machineNow, heartbeat }: TablePorts) {
+  const signals = createTaskSignals(engine, heartbeat.process);
   return {
     specs: specs(engine, now),
     lists: lists(engine),
@@ -31,8 +35,9 @@ export function openTables({ engine, now, machineNow, heartbeat }: TablePorts) {
     results: results(engine, now, machineNow),
     repeats: repeats(engine, now, heartbeat),
     keys: keys(engine, now),
-    approvals: approvals(engine, now, heartbeat),
-    claims: claims(engine, now),
+    approvals: approvals({ engine, now, heartbeat, signals }),
+    tasks: tasks({ engine, now, heartbeat, signals }),
+    claims: claims(engine, now, signals),
     audit: audit(engine, now),
     sealKeys: sealKeys(engine, now),
   } satisfies Partial<Store>;
@@ -209,4 +214,5 @@ export const MIGRATIONS: readonly Migration[] = [
       EXISTS (SELECT 1 FROM toolcrib_approvals WHERE process IS NOT NULL)
       OR EXISTS (SELECT 1 FROM toolcrib_repeats WHERE process IS NOT NULL)`,
   ],
+  CREATE_TASKS,
 ];

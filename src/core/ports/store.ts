@@ -3,6 +3,7 @@ import type { ToolResult } from '../tool-result.ts';
 import type { StoredApproval, StoredApprovals } from './stored-approvals.ts';
 import type { StoredAudit } from './stored-audit.ts';
 import type { StoredBudgets, StoredRates, StoredRepeats, StoredResults } from './stored-results.ts';
+import type { LostTask, StoredTask, StoredTasks } from './stored-tasks.ts';
 
 /** The persistent storage of a crib. Failed reads and writes reject with a `ToolcribError` of code `store_unavailable`. */
 export interface Store {
@@ -18,6 +19,7 @@ export interface Store {
   readonly repeats: StoredRepeats;
   readonly keys: StoredKeys;
   readonly approvals: StoredApprovals;
+  readonly tasks: StoredTasks;
   readonly claims: StoredClaims;
   readonly audit: StoredAudit;
   readonly sealKeys: StoredSealKeys;
@@ -131,15 +133,19 @@ export interface StoreStatus {
   readonly warnings: readonly string[];
 }
 
-/** Claims of processes that share the store: claimed approvals, and idempotency keys of running calls. */
+/** Claims of processes that share the store: claimed approvals and tasks, and idempotency keys of running calls. */
 export interface StoredClaims {
   /** Processes with claims whose last heartbeat is older than the heartbeat interval allows. */
   silent(): Promise<readonly SilentProcess[]>;
   /**
-   * Ends the claims of a process that is still silent: the outcome of its calls counts as unknown. Returns the claims that
-   * this call has ended. If the process was only frozen, it can still store the real outcomes.
+   * Ends the claims of a process that is still silent: the outcome of its calls counts as unknown. Tasks whose tool may be
+   * repeated are queued again, unless that has happened four times. Returns the claims that this call has ended. If the
+   * process was only frozen, it can still store the real outcomes.
    */
-  abandon(process: SilentProcess, resultOf: (approval: StoredApproval) => ToolResult): Promise<readonly LostClaim[]>;
+  abandon(
+    process: SilentProcess,
+    resultOf: (lost: StoredApproval | StoredTask) => ToolResult,
+  ): Promise<readonly LostClaim[]>;
 }
 
 /** A process and its last heartbeat, by the clock of the store. */
@@ -149,7 +155,7 @@ export interface SilentProcess {
 }
 
 /** A call whose process is gone. */
-export type LostClaim = LostApproval | LostRepeat;
+export type LostClaim = LostApproval | LostTask | LostRepeat;
 
 interface LostApproval {
   readonly callId: string;

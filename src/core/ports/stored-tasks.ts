@@ -109,6 +109,9 @@ type AddedTask =
 
 /** A task whose process is gone. */
 export interface LostTask {
+  readonly callId: string;
+  /** Start of the lost attempt. */
+  readonly at: number;
   readonly task: StoredTask;
   /** True if it was queued again, because its tool may be repeated. */
   readonly isQueued: boolean;
@@ -116,34 +119,51 @@ export interface LostTask {
 
 /** Storage for tasks. Each transition is a single statement: if several processes try, one succeeds. */
 export interface StoredTasks {
-  /** Adds a task if the bounds leave room. Tasks that are done count with the bytes of their results only. */
+  /**
+   * Adds a task if the bounds of tasks that are not done leave room. Each process counts from a reading of the last second,
+   * so several of them can exceed a bound by what they add within a second, at most 1,000 tasks each.
+   */
   add(task: NewTask, bounds: KeepBounds): Promise<AddedTask>;
   get(id: string): Promise<StoredTask | undefined>;
   /** The result of a task that is done, while it is stored. */
   result(id: string): Promise<ToolResult | undefined>;
-  /** The newest first. */
+  /** The newest first. Nothing if `before` names no stored task. */
   list(filter: TaskListing): Promise<readonly ListedTask[]>;
   /**
    * Claims tasks for this process, by priority and age: queued ones whose time has come, and waiting ones whose approval
-   * request is no longer open. Each is claimed by one process, which keeps it while its heartbeat lasts.
+   * request is no longer open. Each is claimed by one process, which keeps it while its heartbeat lasts. A claimed task with
+   * `cancelledBy` is to be finished as cancelled: its end was requested just before its last run was postponed or lost.
    */
   claim(what: TaskClaim): Promise<readonly StoredTask[]>;
-  /** Queues a claimed task again because its tool did not begin. Without `approvalId`, a new approval is requested. */
+  /**
+   * Queues a claimed task again because its tool did not begin. Without `approvalId`, a new approval is requested. Times are
+   * those of the store: if its clock is set back, tasks that are due later are delayed by as much.
+   */
   postpone(id: string, options: { readonly pauseMs: number; readonly approvalId?: string }): Promise<void>;
   /** Sets a claimed task aside until its approval request is answered. */
   await(id: string, approvalId: string): Promise<void>;
-  /** Stores the end of a claimed task. A result without room is replaced by `instead`. Works even if its process counted as gone, unless another process has the task. */
-  finish(id: string, end: TaskEnd): Promise<void>;
+  /**
+   * Stores the end of a claimed task. Works even if its process counted as gone, unless another process has the task, or a
+   * caller ended it meanwhile: then it returns false. A result that alone exceeds the bytes of a caller is replaced by
+   * `instead`. Ended tasks are kept for their `keepMs`, or until newer ended ones need their bytes; the last one of a
+   * schedule stays. If the store does not answer, it rejects, and the end is written as soon as the store answers again.
+   */
+  finish(id: string, end: TaskEnd): Promise<boolean>;
   /** Ends a task that is queued or waiting, or requests the end of a running one. Undefined if there is no such task. */
   cancel(id: string, by: string, result: ToolResult): Promise<'cancelled' | 'requested' | 'over' | undefined>;
-  /** Ends tasks that were not begun in time; returns them. */
+  /** Ends tasks that were not begun in time, at most 100 at once; returns them as they are now. */
   expire(resultOf: (task: StoredTask) => ToolResult): Promise<readonly StoredTask[]>;
   /** Which of these tasks of this process someone wants to end, with the name of that caller. */
   cancelled(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Stores the progress of a running task of this process. Progress above 10,000 bytes is not stored. */
   noteProgress(id: string, progress: Progress): Promise<void>;
   /** Numbers of tasks by state, for metrics. */
   counts(): Promise<Readonly<Record<Exclude<TaskState, 'done'>, number>>>;
-  /** Calls `listener` when a task may have become runnable or has ended: by this object at once, by other processes on PostgreSQL as soon as the database says so. Other changes must be polled. */
+  /**
+   * Calls `listener` when a task may have become runnable or has ended: by this object at once, by other processes on
+   * PostgreSQL as soon as the database says so. '' means any task, for example after an approval was answered. Other
+   * changes must be polled.
+   */
   onChange(listener: (id: string) => void): () => void;
 }
 

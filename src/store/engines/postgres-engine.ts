@@ -1,4 +1,5 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Client, Pool, PoolClient } from 'pg';
+import { listenTo, type PostgresListener } from './postgres-listener.ts';
 import { readPostgresUrl, toPostgresError } from './postgres-url.ts';
 import {
   noteUncertain,
@@ -30,6 +31,7 @@ const SHORT_MS = 500;
 const POSTGRES_DIALECT: SqlDialect = {
   lockMigrations: [sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`],
   lock: (what) => [sql`SELECT pg_advisory_xact_lock(${LOCKS[what]})`],
+  skipLocked: 'FOR UPDATE SKIP LOCKED',
   nowMs: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)',
   tableNamed: (name) =>
     sql`SELECT name FROM (SELECT to_regclass(${name})::text AS name) AS found WHERE name IS NOT NULL`,
@@ -38,7 +40,7 @@ const POSTGRES_DIALECT: SqlDialect = {
 /** PostgreSQL, shared by any number of processes and machines. */
 export async function openPostgres(url: string, lockTimeoutMs: number): Promise<SqlEngine> {
   const place = readPostgresUrl(url);
-  const pool = await createPool(url);
+  const { pool, connect } = await createConnections(url);
   const running = new Set<Promise<unknown>>();
   const silence = createSilence();
   let closed: Promise<void> | undefined;
@@ -78,7 +80,17 @@ export async function openPostgres(url: string, lockTimeoutMs: number): Promise<
     };
     return attempt(limitMs, work, () => isCommitting);
   };
+  const listeners = new Set<PostgresListener>();
+  const listen: NonNullable<SqlEngine['listen']> = (channel, onMessage) => {
+    const listener = listenTo(connect, channel, onMessage);
+    listeners.add(listener);
+    return () => {
+      listeners.delete(listener);
+      void listener.close();
+    };
+  };
   const close = async () => {
+    await Promise.all(Array.from(listeners, (listener) => listener.close()));
     await Promise.allSettled(running); // a pool that ends drops waiting requests
     await pool.end();
   };
@@ -90,6 +102,7 @@ export async function openPostgres(url: string, lockTimeoutMs: number): Promise<
     scan: (statement) => read(SCAN_MS, statement),
     write: (statements) => write(ANSWER_MS, statements),
     writeSlowly: (statements) => write(MIGRATION_MS, statements),
+    listen,
     close: () => {
       closed ??= close();
       return closed;
@@ -97,14 +110,23 @@ export async function openPostgres(url: string, lockTimeoutMs: number): Promise<
   };
 }
 
-async function createPool(connectionString: string): Promise<Pool> {
+/** The connections for statements, and a function that makes another one. */
+interface Connections {
+  readonly pool: Pool;
+  connect(): Client;
+}
+
+async function createConnections(connectionString: string): Promise<Connections> {
   const { default: pg } = await import('pg');
-  const pool = new pg.Pool({
+  const options = {
     connectionString,
     connectionTimeoutMillis: ANSWER_MS,
-    max: MAX_CONNECTIONS,
     application_name: 'toolcrib',
     keepAlive: true,
+  };
+  const pool = new pg.Pool({
+    ...options,
+    max: MAX_CONNECTIONS,
     allowExitOnIdle: true,
     types: {
       getTypeParser: (oid, format) => (oid === BIGINT_OID ? Number : pg.types.getTypeParser(oid, format)), // our numbers stay below 2^53
@@ -117,7 +139,7 @@ async function createPool(connectionString: string): Promise<Pool> {
     client.query(`SET statement_timeout = ${STATEMENT_MS}`).catch(() => undefined); // the next query reports the failure
   });
   pool.on('error', () => undefined);
-  return pool;
+  return { pool, connect: () => new pg.Client({ ...options, query_timeout: ANSWER_MS }) };
 }
 
 interface Query {

@@ -29,6 +29,11 @@ export interface SqlEngine {
   write(statements: readonly Statement[], survives?: Survival): Promise<readonly (readonly Row[])[]>;
   /** Like `write`, for schema changes, which may take minutes. */
   writeSlowly(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]>;
+  /**
+   * Listens to messages of other processes until the returned function is called; absent if the engine has none. '' means
+   * that messages may have been missed. It does not keep the process alive.
+   */
+  readonly listen?: (channel: string, onMessage: (message: string) => void) => () => void;
   /** Waits for pending writes. */
   close(): Promise<void>;
 }
@@ -39,6 +44,8 @@ export interface SqlDialect {
   readonly lockMigrations: readonly Statement[];
   /** The first statements of a transaction that counts before it writes. Transactions with the same lock run one after another. */
   lock(what: 'approvals' | 'repeats'): readonly Statement[];
+  /** The end of a SELECT of rows to change: rows that another transaction changes are left to it. */
+  readonly skipLocked: string;
   /** SQL expression for the time of the database in milliseconds since 1970. */
   readonly nowMs: string;
   /** Returns a row if there is a table with this name. */

@@ -23,6 +23,7 @@ import type { WriterOptions } from './sqlite-writer-thread.ts';
 const SQLITE_DIALECT: SqlDialect = {
   lockMigrations: [], // every write takes the lock
   lock: () => [],
+  skipLocked: '', // likewise
   nowMs: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
   tableNamed: (name) => sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name = ${name}`,
 };

@@ -1,0 +1,71 @@
+import type { TaskState } from './stored-tasks.ts';
+
+/**
+ * The listed states, and two that a task has after its process is gone: `requeued` is listed as queued, `lost` as done with
+ * the outcome `unknown_outcome`. In both, the process can still store the real end if it was only frozen.
+ */
+export type TaskMachineState = TaskState | 'requeued' | 'lost';
+
+/** One transition of a task. A task is `new` before its first one. */
+interface TaskTransition {
+  readonly from: TaskMachineState | 'new';
+  readonly event: string;
+  readonly to: TaskMachineState;
+  readonly who: string;
+}
+
+/**
+ * All transitions of a task. The store changes a state by an event and takes the states before and after from this table,
+ * so no other transition is possible. docs/architecture.md shows the diagram.
+ */
+export const TASK_TRANSITIONS = [
+  { from: 'new', event: 'submit', to: 'queued', who: 'a caller, or a schedule' },
+  { from: 'queued', event: 'claim', to: 'running', who: 'one process that can run it' },
+  { from: 'requeued', event: 'claim', to: 'running', who: 'another process than before' },
+  {
+    from: 'waiting',
+    event: 'claim',
+    to: 'running',
+    who: 'one process, after the approval request was answered or ended',
+  },
+  { from: 'running', event: 'postpone', to: 'queued', who: 'its process: the tool did not begin' },
+  { from: 'requeued', event: 'postpone', to: 'queued', who: 'its process, which was only frozen' },
+  { from: 'running', event: 'await', to: 'waiting', who: 'its process: the call needs approval' },
+  { from: 'requeued', event: 'await', to: 'waiting', who: 'its process, which was only frozen' },
+  { from: 'running', event: 'finish', to: 'done', who: 'its process' },
+  { from: 'requeued', event: 'finish', to: 'done', who: 'its process, which was only frozen' },
+  { from: 'lost', event: 'finish', to: 'done', who: 'its process, which was only frozen' },
+  { from: 'queued', event: 'cancel', to: 'done', who: 'the caller, or an operator' },
+  { from: 'requeued', event: 'cancel', to: 'done', who: 'the caller, or an operator' },
+  { from: 'waiting', event: 'cancel', to: 'done', who: 'the caller, or an operator' },
+  { from: 'queued', event: 'expire', to: 'done', who: 'time' },
+  { from: 'requeued', event: 'expire', to: 'done', who: 'time' },
+  { from: 'running', event: 'unclaim', to: 'queued', who: 'its process: the answer to its claim was lost' },
+  {
+    from: 'running',
+    event: 'requeue',
+    to: 'requeued',
+    who: 'another process: its process is gone, its tool may be repeated',
+  },
+  {
+    from: 'running',
+    event: 'lose',
+    to: 'lost',
+    who: 'another process: its process is gone, its tool must not be repeated',
+  },
+] as const satisfies readonly TaskTransition[];
+
+type Row = (typeof TASK_TRANSITIONS)[number];
+export type TaskEvent = Row['event'];
+
+/** The states in which an event may happen to a task. */
+export function taskStatesBefore(event: TaskEvent): readonly Row['from'][] {
+  return TASK_TRANSITIONS.filter((row) => row.event === event).map(({ from }) => from);
+}
+
+/** The state of a task after an event. */
+export function taskStateAfter(event: TaskEvent): TaskMachineState {
+  const row = TASK_TRANSITIONS.find((one) => one.event === event);
+  if (row === undefined) throw new TypeError(`"${event}" is not an event of a task`);
+  return row.to;
+}
