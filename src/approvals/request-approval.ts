@@ -1,15 +1,18 @@
 import type { ApprovalOptions, ApprovalPorts, Ask, Permit } from '../core/approval-request.ts';
+import { approvalText } from '../core/approval-text.ts';
+import type { JsonObject } from '../core/json.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
 import type { StoredApproval } from '../core/ports/stored-approvals.ts';
 import { describeBound, type KeepBound, keepBoundsOf, RETRY_WITHOUT_ROOM_MS } from '../core/ports/stored-results.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult, type WaitingResult } from '../core/tool-result.ts';
+import { createWebhook, type Hook } from '../system/fetch/webhook.ts';
+import { toCutApproval, toShownApproval } from './approvals.ts';
 import { askCallback, denied, LIBRARY_DOOR, nobodyToAsk, ownAnswerOf, SERVER_DOORS } from './ask-callback.ts';
 import { subjectOf } from './bind-request.ts';
 import { confirmByCallback, confirmThroughStore } from './confirm.ts';
 import { type ApprovalContext, type Asking, answerToOwn, awaitAnswer, type Step, settle } from './settle-request.ts';
-import { createWebhook, type Hook, toMessage } from './webhook.ts';
 
 /** Doors whose parked calls a crib or a server runs after approval. */
 const RUN_LATER_DOORS: readonly string[] = [...SERVER_DOORS, LIBRARY_DOOR];
@@ -164,4 +167,14 @@ function mismatchOf({ call, subject }: Asking, approval: StoredApproval): Failed
 
 function notThere({ approvalId }: ToolCall): FailedResult {
   return denied(`The approval "${approvalId}" was not found. Call without it to request one.`);
+}
+
+/** The webhook message of a waiting request. */
+function toMessage(approval: StoredApproval, redact: (text: string) => string): JsonObject {
+  const { id, tool, title, caller, profile, reason, expiresAt, ...rest } = toCutApproval(approval, redact);
+  const { arguments: given, argumentsLength, question } = rest;
+  const text = approvalText(toShownApproval(approval, redact)); // built from the complete arguments; each value is cut on its own
+  const about = { id, tool, title, arguments: given, argumentsLength, caller, profile, reason, question };
+  const message = { ...about, expiresAt, text };
+  return JSON.parse(JSON.stringify(message)); // drops absent fields
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LONGEST_QUESTION } from '../core/approval-text.ts';
 import { frozenCopy, isJsonObject, type JsonObject } from '../core/json.ts';
-import { describe, keysOf, readOptions } from '../core/read-options.ts';
+import { describe, keysOf, readMember, readOptions } from '../core/read-options.ts';
 import type { ClientAnswers, InputAnswers, Progress, SaidAlong } from '../core/tool-call.ts';
 import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 
@@ -150,4 +150,25 @@ export function readQuestion(question: unknown): string {
     'invalid_option',
     `call.confirm takes a question of 1 to ${LONGEST_QUESTION} characters, got ${got}.`,
   );
+}
+
+/** Reads an entry of a batch. A batch comes from a model: an entry may be anything and must not affect the others. */
+export function readRequest(request: unknown): { readonly id: string; readonly name: string; readonly input: unknown } {
+  if (typeof request !== 'object' || request === null) return { id: '', name: '', input: undefined };
+  const [id, name] = [memberOf(request, 'id'), memberOf(request, 'name')];
+  return {
+    id: typeof id === 'string' ? id : '',
+    name: typeof name === 'string' ? name : '',
+    input: memberOf(request, 'input'),
+  };
+}
+
+/** Reads a member. If that throws, returns a symbol, which is invalid as id, name and arguments. */
+function memberOf(request: object, key: string): unknown {
+  try {
+    return readMember(request, key, 'a call');
+  } catch (cause) {
+    if (!(cause instanceof ToolcribError)) throw cause;
+    return Symbol('unreadable');
+  }
 }

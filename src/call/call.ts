@@ -2,7 +2,8 @@ import type { Confirm } from '../core/approval-request.ts';
 import { openQuestion } from '../core/begun-runs.ts';
 import type { Caller } from '../core/caller.ts';
 import { isPromise, type JsonObject } from '../core/json.ts';
-import { readTraceparent, toTraceparent } from '../core/ports/observability.ts';
+import { inTraceOf, readTraceparent, toTraceparent } from '../core/ports/observability.ts';
+import type { Submission } from '../core/ports/stored-tasks.ts';
 import {
   type CallFacts,
   FACTS,
@@ -15,6 +16,7 @@ import {
   type ToolCall,
 } from '../core/tool-call.ts';
 import { messageOf, notAvailable, type ToolError } from '../core/tool-error.ts';
+import type { ToolResult } from '../core/tool-result.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
 import { type CallOptions, createCallId, readQuestion } from './call-input.ts';
 import { Cancellation, explainEnd } from './cancellation.ts';
@@ -41,6 +43,8 @@ export interface CallHost {
   toolsFor(call: Call): ToolCall['tools'];
   /** Asks an approver during a call. */
   readonly confirm: Confirm;
+  /** Stores a background call. */
+  keepTask(call: ToolCall, submission: Submission): Promise<ToolResult>;
   warn(message: string): void;
 }
 
@@ -240,10 +244,4 @@ export class Call implements ToolCall {
     const parts = { parsed: this.#parsed, context, cancellation, takenUp, facts: this.#facts, ...changes };
     return new Call(this.spec, this.input, this.origin, parts);
   }
-}
-
-/** The call's own span if it belongs to the trace of the parked call; otherwise the parked trace context. */
-function inTraceOf(parked: string | undefined, own: string | undefined): string | undefined {
-  const traceId = readTraceparent(parked)?.traceId;
-  return traceId !== undefined && readTraceparent(own)?.traceId === traceId ? own : parked;
 }

@@ -1,15 +1,17 @@
-import { newFacts } from '../core/begun-runs.ts';
+import { endUnbegun, newFacts } from '../core/begun-runs.ts';
 import type { Caller } from '../core/caller.ts';
 import { frozenCopy, type JsonObject, type MaybePromise, NotJsonError } from '../core/json.ts';
 import { clampTuning } from '../core/policy.ts';
+import type { Submission, TaskRun } from '../core/ports/stored-tasks.ts';
 import type { Profile } from '../core/profile.ts';
-import { didYouMean, readOptions } from '../core/read-options.ts';
-import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
+import { didYouMean } from '../core/read-options.ts';
+import { type ToolError, toolError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { createRun, RUN, type ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
 import { Call, type CallHost, type CallOrigin } from './call.ts';
-import { type CallOptions, readAnswers, readContext, unwrapCall } from './call-input.ts';
+import { type CallOptions, unwrapCall } from './call-input.ts';
+import { invalid, NO_OPTIONS, Refusal, readCallOptions } from './call-options.ts';
 import type { Pipeline } from './pipeline.ts';
 
 /** The entrance for calls of one chest. */
@@ -29,41 +31,19 @@ export interface Entering {
   readonly input: unknown;
   readonly options: CallOptions | undefined;
   readonly parent: Call | undefined;
+  /** Present if the call is refused before it begins. It is recorded. */
+  readonly refusal?: ToolError;
+  /** Present if the call is stored to run later. */
+  readonly submission?: Submission;
+  /** Present if a task makes the call. */
+  readonly task?: TaskRun;
 }
 
-const OPTION_KEYS = [
-  'signal',
-  'timeoutMs',
-  'retries',
-  'conversation',
-  'turn',
-  'timeZone',
-  'id',
-  'door',
-  'answers',
-  'approvalId',
-  'park',
-  'context',
-  'idempotencyKey',
-  'wholeResult',
-  'traceparent',
-  'onProgress',
-  'onQuestion',
-] as const;
-const NO_OPTIONS: CallOptions = Object.freeze({});
 const NO_INPUT: JsonObject = Object.freeze({});
 const NO_SETTINGS: Readonly<Record<string, unknown>> = Object.freeze({});
 const MAX_NESTING = 16;
 /** With more tools, no similar name is searched, so that unknown names stay cheap. */
 const MANY_TOOLS = 2000;
-
-/** The error of a call that cannot begin. A class, so that no arguments can look like one. */
-class Refusal {
-  readonly error: ToolError;
-  constructor(error: ToolError) {
-    this.error = error;
-  }
-}
 
 /** Start of every call: reads the options, copies the arguments and looks up the tool in the view. Gates decide the rest. */
 export function enterCall(entrance: Entrance, entering: Entering): MaybePromise<ToolResult> {
@@ -90,6 +70,7 @@ export function enterCall(entrance: Entrance, entering: Entering): MaybePromise<
   if (entrance.isClosed() && entering.parent === undefined)
     return pipeline.refuse(call, toolError('unavailable', 'The crib is closed.'));
   if (options instanceof Refusal) return pipeline.refuse(call, options.error);
+  if (entering.refusal !== undefined) return pipeline.refuse(call, entering.refusal);
   if (spec === undefined) {
     return pipeline.refuse(call, entrance.isStarting() ? notListedYet(tuned.name) : unknownTool(tuned.name, view));
   }
@@ -98,7 +79,17 @@ export function enterCall(entrance: Entrance, entering: Entering): MaybePromise<
     return pipeline.refuse(call, toolError('denied', `Nested calls may be at most ${MAX_NESTING} levels deep.`));
   }
   const { reason } = call.cancellation;
-  return reason === undefined ? pipeline.run(call) : pipeline.refuse(call, reason);
+  if (reason !== undefined) return pipeline.refuse(call, reason);
+  const { submission, task } = entering;
+  if (submission !== undefined) return pipeline.submit(call, () => entrance.host.keepTask(call, submission));
+  return task === undefined ? pipeline.run(call) : runTask(call, task, pipeline);
+}
+
+/** Runs the call of a task, and tells whether its tool began. If not, it can no longer begin. */
+async function runTask(call: Call, task: TaskRun, pipeline: Pipeline): Promise<ToolResult> {
+  const result = await pipeline.run(call);
+  task.hasBegun = !endUnbegun(call);
+  return result;
 }
 
 interface Target {
@@ -114,58 +105,6 @@ function readTarget({ name, input: given }: Entering, view: View): Target {
   return 'code' in inner ? { name, input: new Refusal(inner) } : inner;
 }
 
-/** The options with the context that was read. Few calls have one. */
-function withContext({ context, ...rest }: CallOptions): CallOptions {
-  return { ...rest, ...readContext(context) };
-}
-
-function readCallOptions(options: CallOptions | undefined): CallOptions | Refusal {
-  if (options === undefined) return NO_OPTIONS;
-  try {
-    const given = readOptions<CallOptions>(options, OPTION_KEYS, 'The options of a call');
-    if (given.signal !== undefined && !isSignal(given.signal))
-      return invalid('The option "signal" of a call must be an AbortSignal.');
-    if (given.timeoutMs !== undefined && !(typeof given.timeoutMs === 'number' && given.timeoutMs > 0))
-      return invalid('The option "timeoutMs" of a call must be above 0.');
-    if (given.retries !== undefined && !(typeof given.retries === 'number' && given.retries >= 0))
-      return invalid('The option "retries" of a call must be 0 or more.');
-    const { answers } = given;
-    const read = given.context === undefined ? given : withContext(given);
-    return wrongText(given) ?? (answers === undefined ? read : { ...read, answers: readAnswers(answers) });
-  } catch (cause) {
-    return unreadable(cause);
-  }
-}
-
-/** True for a signal that can be used: the prototype alone has no state. */
-function isSignal(value: unknown): boolean {
-  return value instanceof AbortSignal && typeof value.aborted === 'boolean';
-}
-
-/** The refusal for options that cannot be read. A proxy may throw anything, even a value for which `instanceof` throws. */
-function unreadable(cause: unknown): Refusal {
-  try {
-    if (cause instanceof NotJsonError) return invalid(`"answers" of a call cannot be sent: ${cause.message}.`, cause);
-    if (cause instanceof ToolcribError) return invalid(cause.message, cause);
-  } catch {
-    // Refused below.
-  }
-  return invalid('The options of a call cannot be read: a getter throws.', cause);
-}
-
-/** Not `traceparent`: it comes from headers, so an invalid one is ignored and fails no call. */
-const TEXT_KEYS = ['approvalId', 'idempotencyKey', 'conversation', 'turn', 'timeZone', 'door', 'id'] as const;
-const LONGEST_TEXT = 200;
-
-function wrongText(given: CallOptions): Refusal | undefined {
-  const wrong = TEXT_KEYS.find((key) => {
-    const value: unknown = given[key];
-    return value !== undefined && (typeof value !== 'string' || value === '' || value.length > LONGEST_TEXT);
-  });
-  if (wrong === undefined) return undefined;
-  return invalid(`The option "${wrong}" of a call must be a text of 1 to ${LONGEST_TEXT} characters.`);
-}
-
 function copyInput(input: unknown): JsonObject | Refusal {
   if (input === undefined) return NO_INPUT;
   try {
@@ -176,10 +115,6 @@ function copyInput(input: unknown): JsonObject | Refusal {
     const what = cause instanceof NotJsonError ? cause.message : 'a getter throws';
     return invalid(`The arguments cannot be read: ${what}.`, cause);
   }
-}
-
-function invalid(message: string, cause?: unknown): Refusal {
-  return new Refusal(toolError('invalid_input', message, { cause }));
 }
 
 function shapeOf(value: unknown): string {

@@ -1,6 +1,6 @@
 import { beginRun, endCall, mayBeRepeated } from '../core/begun-runs.ts';
 import type { Executor } from '../core/executor.ts';
-import { type Extension, RATE_LIMIT_PRIORITY, toPriority } from '../core/extension.ts';
+import { type Extension, RATE_LIMIT_PRIORITY, SUBMIT_PRIORITY, toPriority } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { messageOf, passingReason, ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
@@ -22,6 +22,8 @@ export interface Pipeline {
   run(call: Call): MaybePromise<ToolResult>;
   /** Refuses a call without a tool or with invalid arguments. Observers and the rate limit still see it. */
   refuse(call: Call, error: ToolError): MaybePromise<ToolResult>;
+  /** Judges a background call, then stores it by `keep` instead of running it. */
+  submit(call: Call, keep: () => Promise<ToolResult>): MaybePromise<ToolResult>;
   /** Number of chains created. */
   readonly chainCount: number;
 }
@@ -97,13 +99,17 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     }
   };
 
+  /** Runs the gates with at least this priority, then `innermost`. */
+  const runOuter = (call: Call, priority: number, innermost: Step): MaybePromise<ToolResult> => {
+    const taking = extensions.filter((extension) => takesPart(extension, call.spec));
+    const gates = taking.filter((extension) => toPriority(extension.priority) >= priority);
+    return runChain({ run: linkGates(gates, innermost), observers: observersAmong(taking) }, call);
+  };
+
   return {
     run: (call) => runChain(chainFor(call.spec), call),
-    refuse(call, error) {
-      const taking = extensions.filter((extension) => takesPart(extension, call.spec));
-      const gates = taking.filter((extension) => toPriority(extension.priority) >= RATE_LIMIT_PRIORITY);
-      return runChain({ run: linkGates(gates, () => failed(error)), observers: observersAmong(taking) }, call);
-    },
+    refuse: (call, error) => runOuter(call, RATE_LIMIT_PRIORITY, () => failed(error)),
+    submit: (call, keep) => runOuter(call, SUBMIT_PRIORITY, keep),
     get chainCount() {
       return chainByShape.size;
     },

@@ -126,8 +126,10 @@ export const policyNode = typed(
 );
 
 /** Limits on stored records that callers create; `things` is their plural name. */
-export function keepBoundNodes(things: string): Readonly<Record<keyof KeepBounds, SchemaNode>> {
-  const { maxPerCaller, maxBytesPerCaller, maxTotal, maxTotalBytes } = DEFAULT_KEEP_BOUNDS;
+export function keepBoundNodes(
+  things: string,
+  { maxPerCaller, maxBytesPerCaller, maxTotal, maxTotalBytes }: KeepBounds = DEFAULT_KEEP_BOUNDS,
+): Readonly<Record<keyof KeepBounds, SchemaNode>> {
   return {
     maxPerCaller: whole(
       `Maximum number of ${things} per caller; default ${maxPerCaller}. Further calls fail with rate_limited.`,

@@ -43,6 +43,9 @@ export const IS_PROBE: unique symbol = Symbol('toolcrib.isProbe');
 /** Priority of the rate limit. Gates from here outward also see calls of unknown tools. */
 export const RATE_LIMIT_PRIORITY = 950;
 
+/** Gates from here outward judge a background call when it is submitted. All gates judge it when it runs. */
+export const SUBMIT_PRIORITY = 785;
+
 const PRIORITIES = { highest: 700, high: 600, normal: 500, low: 400, lowest: 300 } as const;
 export type PriorityName = keyof typeof PRIORITIES;
 export const PRIORITY_NAMES: readonly string[] = Object.keys(PRIORITIES);

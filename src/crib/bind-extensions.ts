@@ -1,6 +1,5 @@
 import { type ApprovalPoller, createPoller } from '../approvals/poller.ts';
 import { createApprover } from '../approvals/request-approval.ts';
-import { readWebhook } from '../approvals/webhook.ts';
 import { isPublicKey } from '../audit/proof.ts';
 import type { ExtensionRecord } from '../config/records.ts';
 import type { Extension } from '../core/extension.ts';
@@ -12,6 +11,7 @@ import { type ExtensionPlace, toExtension } from '../define/define-extension.ts'
 import { traitsOf } from '../kinds/index.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
 import { systemClock } from '../system/clock.ts';
+import { readWebhook } from '../system/fetch/webhook.ts';
 
 /** The key of the function that creates a built-in for a crib. */
 const BIND: unique symbol = Symbol('toolcrib.bind');

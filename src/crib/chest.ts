@@ -1,10 +1,12 @@
 import { deprecate } from 'node:util';
 import type { CallOptions } from '../call/call-input.ts';
+import type { Entering } from '../call/enter-call.ts';
 import type { BundleInfo } from '../core/bundle.ts';
 import type { SearchHit, SearchOptions } from '../core/retriever.ts';
 import type { CallRequest } from '../core/tool-call.ts';
 import type { CallAnswer, Outcome, ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
+import type { SubmitOptions } from '../tasks/submission.ts';
 import type { Activation, Names } from './catalog/activation.ts';
 import type { Section } from './catalog/list-view.ts';
 import type { Setups } from './catalog/setups.ts';
@@ -22,6 +24,8 @@ export interface Chest extends Omit<Activation, 'version'>, DeprecatedNames {
   search(query: string, options?: SearchOptions): Promise<readonly SearchHit[]>;
   /** Never rejects; the result holds the error. */
   call(name: string, input?: unknown, options?: CallOptions): Promise<ToolResult>;
+  /** Stores a call that a crib, a server or a worker makes later. The result waits for a task, or holds the error. Never rejects. */
+  submit(name: string, input?: unknown, options?: SubmitOptions): Promise<ToolResult>;
   /** Makes all calls concurrently. The answers have the order and the ids of the calls. */
   callAll(calls: readonly CallRequest[], options?: CallOptions): Promise<readonly CallAnswer[]>;
   /** The instructions of active bundles and tools, joined by blank lines. */
@@ -96,6 +100,14 @@ export interface DeprecatedNames {
   readonly activeToolsets: Readonly<Record<string, BundleInfo>>;
   /** @deprecated Use `available`. */
   readonly toolClasses: readonly string[];
+}
+
+/** The key of the method by which tasks enter. */
+export const ENTER: unique symbol = Symbol('toolcrib.enter');
+
+/** A chest as tasks use it. */
+export interface EnterableChest extends Chest {
+  [ENTER](entering: Omit<Entering, 'parent'>): Promise<ToolResult>;
 }
 
 /** The key of the parts that the deprecated names use. */

@@ -3,20 +3,18 @@ import { parkedCallOf } from '../approvals/parked-results.ts';
 import { createAudit } from '../audit/crib-audit.ts';
 import { createCalls } from '../audit/recorded-calls.ts';
 import { readCaller } from '../core/caller.ts';
-import type { Generation } from '../core/catalog.ts';
 import { type Executor, REPLACES } from '../core/executor.ts';
 import { type CribContext, pathOf } from '../core/ports/crib-context.ts';
-import { defined, nearest } from '../core/read-options.ts';
-import { type Criteria, compileCriteria, flagsOf } from '../core/selector.ts';
-import { EFFECT_KEYS, type ToolSpec } from '../core/tool-spec.ts';
+import { defined } from '../core/read-options.ts';
 import { createKeys } from '../identity/api-keys.ts';
 import { createIdentify, type IdentifyOptions } from '../identity/identify.ts';
 import { createOperatorToken, type OperatorSetting, readOperatorSetting } from '../identity/operator-token.ts';
 import { laterClock, systemClock } from '../system/clock.ts';
 import { requireNode } from '../system/require-node.ts';
+import { createBackground } from './background.ts';
 import { metricsText } from './built-ins.ts';
 import { explain } from './catalog/explain.ts';
-import { joinSections, type Section, sectionsOf } from './catalog/list-view.ts';
+import { joinSections, matchSpecs, type Section, sectionsOf } from './catalog/list-view.ts';
 import type { DeprecatedCribNames } from './chest.ts';
 import type { Configuration, Observe } from './configured/configuration.ts';
 import type { Crib } from './crib.ts';
@@ -103,7 +101,8 @@ export async function createObservedCrib(
   const { openAtDoor, ...opening } = createOpening(engine, store);
   const { identify, keys, ...operator } = createIdentity(engine, context, operatorSetting);
   const { row: callRow, audit, calls } = createRecords(engine, context);
-  const server = createServer(engine, context, { ...opening, openAtDoor, ...operator, callRow });
+  const { tasks, runTasks, ...background } = createBackground(engine, context, opening);
+  const server = createServer(engine, context, { ...opening, openAtDoor, ...operator, callRow, runTasks });
   const { reload, follow } = createReload(engine, configuration);
   configuration?.watch(follow, engine.warn);
 
@@ -135,7 +134,13 @@ export async function createObservedCrib(
     store,
     audit,
     calls,
-    close: () => engine.close().then(configuration?.close),
+    tasks,
+    async close() {
+      background.stop();
+      await engine.close();
+      await background.close();
+      await configuration?.close();
+    },
   };
 }
 
@@ -180,18 +185,6 @@ async function kindsInCode({ executors = [] }: CribOptions): Promise<readonly Ex
   return kinds
     .map(({ executor }) => executor)
     .filter(({ kind }) => !executors.some((own) => own?.kind === kind && own[REPLACES] !== true));
-}
-
-function matchSpecs(generation: Generation, criteria: Criteria): readonly ToolSpec[] {
-  const { specs } = generation.catalog;
-  const flags = new Set<string>(EFFECT_KEYS);
-  for (const spec of specs) for (const flag of flagsOf(spec).keys()) flags.add(flag);
-  // An unknown flag matches no tool; one that resembles an effect is a mistake.
-  for (const [flag, value] of Object.entries(criteria ?? {}))
-    if (typeof value === 'boolean' && nearest(flag, EFFECT_KEYS) === undefined) flags.add(flag);
-  const matches = compileCriteria(criteria, flags);
-  const bundlesOf = (spec: ToolSpec) => generation.bundles.of(spec.name).map((bundle) => bundle.name);
-  return specs.filter((spec) => matches(spec, bundlesOf(spec)));
 }
 
 function allSections({ generation, host }: Pick<Engine, 'generation' | 'host'>): readonly Section[] {

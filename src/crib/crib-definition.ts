@@ -1,4 +1,4 @@
-import type { AccessConfig, ServerConfig } from '../config/types/config.ts';
+import type { AccessConfig, ServerConfig, TasksConfig } from '../config/types/config.ts';
 import type { Bundle } from '../core/bundle.ts';
 import type { ProfileSet } from '../core/catalog.ts';
 import type { Executor } from '../core/executor.ts';
@@ -46,6 +46,9 @@ export interface CribDefinition {
   /** Authentication settings; without them only this machine has access. */
   readonly access: AccessConfig | undefined;
   readonly server: ServerConfig | undefined;
+  readonly tasks: TasksConfig | undefined;
+  /** The names of the services of the configuration. Every process with it has them. */
+  readonly configuredServices: readonly string[];
   /** Opens the retriever, unless code passes one. */
   readonly openRetriever: OpenRetriever;
   /** Usage counts that order equally good matches; undefined if turned off. */
@@ -87,6 +90,8 @@ export function readDefinition(options: CribOptions): CribDefinition {
     services: options.services,
     access: undefined,
     server: undefined,
+    tasks: undefined,
+    configuredServices: [],
     openRetriever: openBuiltin,
     usage: undefined,
     problems: [],

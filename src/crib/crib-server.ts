@@ -15,6 +15,8 @@ import type { Source } from '../core/source.ts';
 import { type Issue, ToolcribError } from '../core/tool-error.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
 import { type Listening, noteListening } from '../system/fetch/own-addresses.ts';
+import type { RunTasksOptions, TaskRunner } from '../tasks/task-runner.ts';
+import type { TaskSettings } from '../tasks/task-settings.ts';
 import { type CribActiveSets, createActiveSets } from './catalog/activation.ts';
 import type { Chest } from './chest.ts';
 import type { Crib } from './crib.ts';
@@ -63,8 +65,12 @@ export interface CribServer {
   callRow(callId: string): Promise<CallRow | undefined>;
   /** The state of a call that was parked at a door, for its caller or an operator. */
   parked(callId: string, by: Caller): Promise<ParkedState | undefined>;
-  /** Runs calls parked at the doors `rest` and `mcp` once they are approved, each at most once. Returns a function that stops it; running calls continue. */
+  /** Runs background calls, unless `tasks.runHere` is false, and calls parked at the doors `rest` and `mcp` once they are approved. Returns a function that stops it; running calls continue. */
   runParked(): () => void;
+  /** Runs background calls until it is stopped. Throws without a store. */
+  runTasks(options?: RunTasksOptions): TaskRunner;
+  /** The settings of background calls. */
+  taskSettings(): TaskSettings;
   /** A stored large result, for its owner or an operator. */
   keptResult(id: string, by: Caller): Promise<ShownResult | undefined>;
   /** The server settings of the configuration. */
@@ -87,7 +93,7 @@ export interface CribServer {
 
 /** Members that `createCrib` passes in. */
 type Made = Pick<Crib, 'open' | 'openAll'> &
-  Pick<CribServer, 'openAtDoor' | 'operatorToken' | 'operatorTokenFile' | 'stateWarnings' | 'callRow'>;
+  Pick<CribServer, 'openAtDoor' | 'operatorToken' | 'operatorTokenFile' | 'stateWarnings' | 'callRow' | 'runTasks'>;
 
 const OPERATOR = { id: 'operator', operator: true };
 
@@ -116,7 +122,7 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
   return {
     ...made,
     activeSets,
-    ...defined(engine, ['checkStored', 'followOutput', 'mistakes', 'readings']),
+    ...defined(engine, ['checkStored', 'followOutput', 'mistakes', 'readings', 'taskSettings']),
     ...defined(engine, ['idle', 'endCalls', 'listed', 'allListed', 'installed']),
     requestStates: createRequestStates(store),
     poll: engine.poller.subscribe,
@@ -143,7 +149,14 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
     reloadSource: async (name) =>
       engine.sources().some((source) => source.name === name) ? refresh((source) => source.name === name) : undefined,
     reloadStored: () => refresh((source) => source.readStored !== undefined),
-    runParked: () => runParked(SERVER_DOORS),
+    runParked() {
+      const stopParked = runParked(SERVER_DOORS);
+      const runner = store !== undefined && engine.taskSettings().runHere ? made.runTasks() : undefined;
+      return () => {
+        stopParked();
+        void runner?.stop();
+      };
+    },
     serverSettings: () => engine.server() ?? {},
     warn,
   };

@@ -12,6 +12,7 @@ import type { ToolSpec } from '../core/tool-spec.ts';
 import type { ExtensionInput } from '../define/define-extension.ts';
 import type { AnyTool } from '../define/read-tool.ts';
 import type { CribKeys } from '../identity/api-keys.ts';
+import type { CribTasks } from '../tasks/crib-tasks.ts';
 import type { Names } from './catalog/activation.ts';
 import type { CribBundles } from './catalog/bundle-registry.ts';
 import type { Explanation } from './catalog/explain.ts';
@@ -67,6 +68,8 @@ export interface Crib extends DeprecatedCribNames {
   readiness(): Promise<Readiness>;
   /** Metrics as Prometheus text. Rejects with code `not_counted` if `metrics` is off. */
   metrics(): Promise<string>;
+  /** Background calls. Empty without a store. */
+  readonly tasks: CribTasks;
   /** Approval requests and their answers. */
   readonly approvals: CribApprovals;
   /** The database; only a crib with a configuration has one. */

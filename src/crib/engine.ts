@@ -4,6 +4,7 @@ import { Cancellation, createInFlight } from '../call/cancellation.ts';
 import { precheck } from '../call/precheck.ts';
 import type { Generation, ProfileSet } from '../core/catalog.ts';
 import type { ExecutorReview } from '../core/executor.ts';
+import type { NewTask } from '../core/ports/stored-tasks.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { createRecheck } from '../identity/identify.ts';
@@ -11,6 +12,7 @@ import { createSchemas } from '../schemas/create-schemas.ts';
 import { code } from '../sources/code.ts';
 import { laterClock, systemClock } from '../system/clock.ts';
 import { createListeners, type Listeners } from '../system/listeners.ts';
+import type { TaskSettings } from '../tasks/task-settings.ts';
 import { createBinding, fromRooms } from './bind-extensions.ts';
 import { builtInExtensions, createKeySettings } from './built-ins.ts';
 import { type BundleRegistry, createBundleRegistry } from './catalog/bundle-registry.ts';
@@ -27,6 +29,7 @@ import type { LiveSources, PreparedSources } from './sources/live-sources.ts';
 import { createRegistration, type Registration } from './sources/registration.ts';
 import type { TakeLines } from './sources/source-output.ts';
 import type { SourceReport } from './sources/source-slot.ts';
+import { createWarnings, type Warnings } from './warnings.ts';
 
 /** The parts of an engine that exist before its sources start. */
 export interface EngineCore {
@@ -49,6 +52,8 @@ export interface EngineCore {
   readonly poller: ApprovalPoller;
   /** Notified when a call of the library is parked. */
   readonly parked: Listeners<[]>;
+  /** Notified when a background call was stored. */
+  readonly submitted: Listeners<[task: Pick<NewTask, 'id' | 'door'>]>;
   readonly extensions: ExtensionSet;
   readonly auditKeys: ReturnType<typeof createKeySettings>;
   readonly bundles: BundleRegistry;
@@ -99,7 +104,19 @@ export function createEngineCore(fixed: FixedDefinition, first: CribDefinition):
   });
   const inFlight = createInFlight(systemClock);
   const lifetime = new Cancellation(undefined);
-  const made = { services, admission, inFlight, lifetime, codeSource, registration, setups, ...recorded, bundles };
+  const submitted: EngineCore['submitted'] = createListeners();
+  const made = {
+    services,
+    admission,
+    inFlight,
+    lifetime,
+    submitted,
+    codeSource,
+    registration,
+    setups,
+    ...recorded,
+    bundles,
+  };
   return Object.assign(core, made);
 }
 
@@ -169,40 +186,6 @@ export function requireStarted<T>(part: T | undefined): T {
   throw new ToolcribError('not_started', 'The crib has not been started yet.');
 }
 
-/** Warnings. Each message is emitted once and kept for `crib.warnings()`. */
-interface Warnings {
-  warn(message: string): void;
-  /** Emits the current problems of a topic without keeping them, as they can be computed again. Messages of the last announcement are not repeated. */
-  announce(about: Topic, messages: readonly string[]): void;
-  list(): readonly string[];
-}
-
-type Topic = 'configuration' | 'sources' | 'lists' | 'held back';
-
-const MANY = 1000;
-
-/** `redact` removes the values of secrets from messages. */
-function createWarnings(redact: (text: string) => string): Warnings {
-  const said = new Set<string>();
-  const standing = new Map<Topic, ReadonlySet<string>>();
-  const emit = (message: string) => process.emitWarning(message, 'ToolcribWarning');
-  return {
-    warn(told) {
-      const message = redact(told);
-      if (said.has(message) || said.size >= MANY) return;
-      said.add(message);
-      emit(message);
-    },
-    announce(about, found) {
-      const messages = new Set(found.map(redact));
-      const before = standing.get(about);
-      standing.set(about, messages);
-      for (const message of messages) if (before?.has(message) !== true && !said.has(message)) emit(message);
-    },
-    list: () => [...said],
-  };
-}
-
 /** The running parts of a crib, and the functions that replace them after an edit. */
 export interface Engine {
   readonly host: ChestHost;
@@ -212,6 +195,8 @@ export interface Engine {
   readonly trail: ReturnType<typeof createTrail>;
   readonly poller: ApprovalPoller;
   onParked: Listeners<[]>['add'];
+  onSubmitted: EngineCore['submitted']['add'];
+  taskSettings(): TaskSettings;
   /** The current audit key settings. */
   keySettings: AuditSource['keySettings'];
   generation(): Generation;

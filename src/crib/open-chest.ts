@@ -1,13 +1,13 @@
 import type { Call, CallHost } from '../call/call.ts';
-import type { CallOptions } from '../call/call-input.ts';
-import { type Entrance, enterCall } from '../call/enter-call.ts';
+import { type CallOptions, readRequest } from '../call/call-input.ts';
+import { type Entering, type Entrance, enterCall } from '../call/enter-call.ts';
 import type { Pipeline } from '../call/pipeline.ts';
 import { type BundleInfo, bundleInfo } from '../core/bundle.ts';
 import type { Caller } from '../core/caller.ts';
 import type { Generation } from '../core/catalog.ts';
 import { isPromise } from '../core/json.ts';
 import type { Profile } from '../core/profile.ts';
-import { defined, describe, readMember } from '../core/read-options.ts';
+import { defined, describe } from '../core/read-options.ts';
 import type { Retriever, SearchHit, SearchOptions } from '../core/retriever.ts';
 import type { CallRequest, ToolCall } from '../core/tool-call.ts';
 import { ToolcribError } from '../core/tool-error.ts';
@@ -15,10 +15,18 @@ import type { CallAnswer, Outcome, ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
 import { searchView } from '../search/search-index.ts';
+import { readSubmission, type SubmitOptions } from '../tasks/submission.ts';
 import { type Activation, createActivation, type Names } from './catalog/activation.ts';
 import { joinSections, type Listed, listView, type Section, sectionsOf } from './catalog/list-view.ts';
 import type { Setups } from './catalog/setups.ts';
-import { type Chest, type DeprecatedNames, deprecatedNames, FOR_OLD_NAMES, type OldParts } from './chest.ts';
+import {
+  type DeprecatedNames,
+  deprecatedNames,
+  ENTER,
+  type EnterableChest,
+  FOR_OLD_NAMES,
+  type OldParts,
+} from './chest.ts';
 
 /** The crib as a chest sees it. */
 export interface ChestHost extends Omit<CallHost, 'toolsFor'> {
@@ -42,7 +50,7 @@ export interface Opening {
 }
 
 /** A chest that computes everything lazily, so it opens in constant time. It is a class for speed, as a host may open one per request. */
-class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
+class OpenChest implements Omit<EnterableChest, keyof DeprecatedNames> {
   readonly #host: ChestHost;
   readonly #profile: Profile;
   readonly #caller: Caller;
@@ -94,7 +102,17 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
   }
 
   call(name: string, input?: unknown, options?: CallOptions): Promise<ToolResult> {
-    return this.#enter(name, input, options, undefined);
+    return this.#enter({ name, input, options, parent: undefined });
+  }
+
+  submit(name: string, input?: unknown, given?: SubmitOptions): Promise<ToolResult> {
+    const read = readSubmission(given, this.#host.now(), this.#caller);
+    if (!read.ok) return this[ENTER]({ name, input, options: undefined, refusal: read.error });
+    return this[ENTER]({ name, input, ...read });
+  }
+
+  [ENTER](entering: Omit<Entering, 'parent'>): Promise<ToolResult> {
+    return this.#enter({ ...entering, parent: undefined });
   }
 
   async callAll(calls: readonly CallRequest[], options?: CallOptions): Promise<readonly CallAnswer[]> {
@@ -170,14 +188,9 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
     return this.#activation;
   }
 
-  #enter(
-    name: string,
-    input: unknown,
-    options: CallOptions | undefined,
-    parent: Call | undefined,
-  ): Promise<ToolResult> {
+  #enter(entering: Entering): Promise<ToolResult> {
     this.#entrance ??= this.#openEntrance();
-    const result = enterCall(this.#entrance, { name, input, options, parent });
+    const result = enterCall(this.#entrance, entering);
     return isPromise(result) ? this.#host.track(result) : Promise.resolve(result);
   }
 
@@ -191,19 +204,20 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
   }
 
   #openEntrance(): Entrance {
-    const { lifetime, servicesFor, stateFor, confirm, warn, pipeline, now, isClosed, isStarting } = this.#host;
+    const { lifetime, servicesFor, stateFor, confirm, keepTask, warn } = this.#host;
+    const { pipeline, now, isClosed, isStarting } = this.#host;
     const toolsFor = (call: Call): ToolCall['tools'] => {
       const chest = this.#asWhoParked(call);
       return {
         list: () => chest.listActive(),
         search: (query, options) => chest.search(query, options),
         bundles: () => chest.#bundles(chest.available()),
-        call: (name, input) => chest.#enter(name, input, inherited(call), call),
+        call: (name, input) => chest.#enter({ name, input, options: inherited(call), parent: call }),
       };
     };
     return {
       caller: this.#caller,
-      host: { lifetime, servicesFor, stateFor, confirm, warn, toolsFor },
+      host: { lifetime, servicesFor, stateFor, confirm, keepTask, warn, toolsFor },
       view: () => this.#view(),
       pipeline,
       now,
@@ -215,7 +229,7 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
 Object.defineProperties(OpenChest.prototype, Object.getOwnPropertyDescriptors(deprecatedNames));
 
 /** One caller's chest under one profile. */
-export function createChest(host: ChestHost, opening: Opening, caller: Caller): Chest {
+export function createChest(host: ChestHost, opening: Opening, caller: Caller): EnterableChest {
   return new OpenChest(host, opening, caller) as OpenChest & DeprecatedNames; // added to its prototype above
 }
 
@@ -224,25 +238,4 @@ function inherited(call: Call): CallOptions {
   const { conversation, turn, timeZone, door } = call.said;
   const { park, context, onQuestion } = call.origin.options;
   return defined({ conversation, turn, timeZone, door, park, context, onQuestion });
-}
-
-// A batch comes from a model: an entry may be anything and must not affect the others.
-function readRequest(request: unknown): { readonly id: string; readonly name: string; readonly input: unknown } {
-  if (typeof request !== 'object' || request === null) return { id: '', name: '', input: undefined };
-  const [id, name] = [memberOf(request, 'id'), memberOf(request, 'name')];
-  return {
-    id: typeof id === 'string' ? id : '',
-    name: typeof name === 'string' ? name : '',
-    input: memberOf(request, 'input'),
-  };
-}
-
-/** Reads a member. If that throws, returns a symbol, which is invalid as id, name and arguments. */
-function memberOf(request: object, key: string): unknown {
-  try {
-    return readMember(request, key, 'a call');
-  } catch (cause) {
-    if (!(cause instanceof ToolcribError)) throw cause;
-    return Symbol('unreadable');
-  }
 }

@@ -10,6 +10,8 @@ export interface Services {
   all(): Named;
   /** Only the services that `needs` names. */
   chosen(needs: readonly string[] | undefined): Named;
+  /** A service that `needs` names and that is not among these names. */
+  missingIn(names: readonly string[], needs: readonly string[] | undefined): string | undefined;
   replace(given: Named | undefined): void;
 }
 
@@ -29,6 +31,10 @@ export function createServices(given: Named | undefined): Services {
       byNeeds.set(needs, chosen);
       return chosen;
     },
+    missingIn: (names, needs = []) =>
+      needs
+        .map((need) => readNeed(need))
+        .find(({ name, isSetting }) => !isSetting && name in all && !names.includes(name))?.name,
     replace(next) {
       all = readServices(next);
       byNeeds = new WeakMap();

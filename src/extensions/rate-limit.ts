@@ -2,7 +2,7 @@ import { ratesNode } from '../config/policy-schema.ts';
 import type { ExtensionRecord, WithClock } from '../config/records.ts';
 import { object } from '../config/schema-node.ts';
 import type { RateLimitConfig } from '../config/types/guards.ts';
-import { replayOf } from '../core/begun-runs.ts';
+import { hasBegun, replayOf } from '../core/begun-runs.ts';
 import { type Next, RATE_LIMIT_PRIORITY } from '../core/extension.ts';
 import { isPromise } from '../core/json.ts';
 import type { Rate } from '../core/policy.ts';
@@ -61,7 +61,7 @@ export const rateLimit: ExtensionRecord<RateLimitConfig & WithClock> = {
         const result = next(call);
         if (!isPromise(result)) return result; // a repeated call waits for the first, so it is never synchronous
         return result.then((settled) => {
-          if (isRepeated(call)) giveBack(meters, call, clock.now() - begunAt);
+          if (isFree(call, settled)) giveBack(meters, call, clock.now() - begunAt);
           return settled;
         });
       },
@@ -75,8 +75,9 @@ function tooMany(waitMs: number): FailedResult {
   return failed(toolError('rate_limited', message, { retryable: true, retryAfterMs }));
 }
 
-/** True for a repeated call that got the result of the first and ran nothing. */
-function isRepeated(call: ToolCall): boolean {
+/** True for a repeated call, which got the result of the first, and for a background call, which is charged when it runs. */
+function isFree(call: ToolCall, result: ToolResult): boolean {
+  if (result.status === 'waiting' && result.waiting.for === 'task') return !hasBegun(call);
   return replayOf(call) === 'repeat';
 }
 
@@ -101,7 +102,7 @@ async function limitShared(
   if (refusal !== undefined) return refusal;
   const result = await next(call);
   // If the refund fails, too much is charged, never too little.
-  if (isRepeated(call)) await shared.refund(cells, clock.now() - begunAt).catch(() => undefined);
+  if (isFree(call, result)) await shared.refund(cells, clock.now() - begunAt).catch(() => undefined);
   return result;
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createWebhook } from '../../src/approvals/webhook.ts';
+import { createWebhook } from '../../src/system/fetch/webhook.ts';
 import { approval, createCrib } from '../../src/index.ts';
 import { wrong } from '../bad-input/wrong.ts';
 import { manualClock } from '../crib/manual-clock.ts';

@@ -38,6 +38,8 @@ export interface WrittenConfig {
   readonly store?: { readonly url: SecretText };
   /** The HTTP server. */
   readonly server?: ServerConfig;
+  /** Background calls. */
+  readonly tasks?: TasksConfig;
   /** Settings of tool search. */
   readonly retrieval?: RetrievalConfig;
   /** Treatment of a discovered or remote tool whose name is taken: skip the tool, or reject the source that brings it. */
@@ -188,6 +190,38 @@ export interface ServerConfig {
   readonly hosts?: string | readonly string[];
   /** Time in milliseconds for running calls to finish at shutdown; default 10000. Then they are aborted and answered. */
   readonly graceMs?: number;
+}
+
+/** Background calls. */
+export interface TasksConfig {
+  /** This process runs background calls, if it is a server; default true. Otherwise workers run them. */
+  readonly runHere?: boolean;
+  /** Maximum number of background calls that a process runs at once; default 8. */
+  readonly concurrency?: number;
+  /** Age of an identity above which a background call must confirm it; default one day. An API key is looked up at every call; a token cannot be looked up, so an older one is refused. */
+  readonly maxIdentityMs?: number;
+  /** Time in which a background call must begin; default one day. */
+  readonly expireMs?: number;
+  /** Time to keep an ended background call and its result; default one day. */
+  readonly keepMs?: number;
+  /** Maximum number of background calls that have not ended, and results of ended ones per caller; default 10000. Further calls fail with rate_limited. */
+  readonly maxPerCaller?: number;
+  /** Maximum size in bytes of the background calls that have not ended, and results of ended ones per caller; default 64000000. */
+  readonly maxBytesPerCaller?: number;
+  /** Maximum number of background calls that have not ended, and results of ended ones in total; default 100000. */
+  readonly maxTotal?: number;
+  /** Maximum size in bytes of all background calls that have not ended, and results of ended ones; default 512000000. */
+  readonly maxTotalBytes?: number;
+  /** Webhooks by name. */
+  readonly webhooks?: Readonly<Record<string, TaskWebhookConfig>>;
+}
+
+/** Gets a signed message when a background call that names it ends. */
+export interface TaskWebhookConfig {
+  /** The address of the webhook. */
+  readonly url: string;
+  /** The name of the secret that signs the message. */
+  readonly secret: SecretText;
 }
 
 /** Settings of tool search. */

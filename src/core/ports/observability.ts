@@ -190,3 +190,9 @@ export function toolTypeOf(source: string, runsOwnCode: boolean | undefined): 'e
 
 /** The door of calls that MCP clients make. */
 export const MCP_DOOR = 'mcp';
+
+/** The call's own span if it belongs to the trace of the parked call; otherwise the parked trace context. */
+export function inTraceOf(parked: string | undefined, own: string | undefined): string | undefined {
+  const traceId = readTraceparent(parked)?.traceId;
+  return traceId !== undefined && readTraceparent(own)?.traceId === traceId ? own : parked;
+}

@@ -19,6 +19,23 @@ export interface TaskCall {
   readonly retries?: number;
 }
 
+/** How a call is stored to run later. */
+export interface Submission {
+  readonly call: TaskCall;
+  readonly delayMs: number;
+  readonly priority: number;
+  /** Default: the setting of the crib. */
+  readonly lifetimeMs?: number;
+  readonly notify?: string;
+  readonly slot?: string;
+  readonly resentFrom?: string;
+}
+
+/** A call that a task makes. Tells whether its tool began. */
+export interface TaskRun {
+  hasBegun: boolean;
+}
+
 /** A call to run later. */
 export interface NewTask {
   /** The id of the task, and of the call that it makes. */

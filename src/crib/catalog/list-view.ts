@@ -1,6 +1,9 @@
 import type { Bundles } from '../../core/bundle.ts';
+import type { Generation } from '../../core/catalog.ts';
 import { RESERVED_NAMES } from '../../core/meta-tools.ts';
-import type { ToolSpec } from '../../core/tool-spec.ts';
+import { nearest } from '../../core/read-options.ts';
+import { type Criteria, compileCriteria, flagsOf } from '../../core/selector.ts';
+import { EFFECT_KEYS, type ToolSpec } from '../../core/tool-spec.ts';
 import type { View } from '../../core/view.ts';
 import { describeSearch } from '../../search/search-meta-tools.ts';
 import type { Setups } from './setups.ts';
@@ -68,4 +71,17 @@ export function sectionsOf({ active, specs, bundles, setups }: SectionParts): re
 /** Joins instructions with blank lines. */
 export function joinSections(sections: readonly Section[]): string {
   return sections.map((section) => section.text).join('\n\n');
+}
+
+/** The tools that match all criteria. */
+export function matchSpecs(generation: Generation, criteria: Criteria): readonly ToolSpec[] {
+  const { specs } = generation.catalog;
+  const flags = new Set<string>(EFFECT_KEYS);
+  for (const spec of specs) for (const flag of flagsOf(spec).keys()) flags.add(flag);
+  // An unknown flag matches no tool; one that resembles an effect is a mistake.
+  for (const [flag, value] of Object.entries(criteria ?? {}))
+    if (typeof value === 'boolean' && nearest(flag, EFFECT_KEYS) === undefined) flags.add(flag);
+  const matches = compileCriteria(criteria, flags);
+  const bundlesOf = (spec: ToolSpec) => generation.bundles.of(spec.name).map((bundle) => bundle.name);
+  return specs.filter((spec) => matches(spec, bundlesOf(spec)));
 }

@@ -17,6 +17,7 @@ import {
 } from '../../config/schema-node.ts';
 import { offload } from '../../extensions/offload.ts';
 import { JWT_ALGORITHMS } from '../../identity/roles.ts';
+import { tasksNode } from '../../tasks/task-settings.ts';
 import { executorsNode, extensionsNode, secretNode, toolNode } from './guard-schema.ts';
 import { sourceNode } from './source-schema.ts';
 
@@ -192,6 +193,7 @@ export const configNode: SchemaNode = typed(
         ),
       }),
     ),
+    tasks: tasksNode,
     retrieval,
     onDuplicate: choice(
       ['skip', 'error'],

@@ -76,6 +76,8 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
       services: { ...services.made, ...options.services },
       access: config.access,
       server: config.server,
+      tasks: config.tasks,
+      configuredServices: Object.keys(config.services ?? {}),
       openRetriever: await retrievalOf(config.retrieval ?? {}, folder),
       usage: counted,
       readings: loaded.readings,

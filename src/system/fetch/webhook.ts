@@ -1,15 +1,12 @@
-import { approvalText } from '../core/approval-text.ts';
-import type { JsonObject } from '../core/json.ts';
-import type { Clock } from '../core/ports/crib-context.ts';
-import type { StoredApproval } from '../core/ports/stored-approvals.ts';
-import { describe, readOptions } from '../core/read-options.ts';
-import { messageOf, ToolcribError } from '../core/tool-error.ts';
-import { FetchError, type FetchFailure } from '../system/fetch/fetch-error.ts';
-import type { GuardedFetchOptions } from '../system/fetch/guarded-fetch.ts';
-import { isSecretTemplate, secretsIn } from '../system/secrets/secret-template.ts';
-import { toCutApproval, toShownApproval } from './approvals.ts';
+import type { JsonObject } from '../../core/json.ts';
+import type { Clock } from '../../core/ports/crib-context.ts';
+import { describe, readOptions } from '../../core/read-options.ts';
+import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { isSecretTemplate, secretsIn } from '../secrets/secret-template.ts';
+import { FetchError, type FetchFailure } from './fetch-error.ts';
+import type { GuardedFetchOptions } from './guarded-fetch.ts';
 
-/** A webhook for waiting requests; `secret` names the secret that signs its messages. */
+/** A webhook; `secret` names the secret that signs its messages. */
 export interface Hook {
   readonly url: string;
   readonly secret: string;
@@ -113,7 +110,7 @@ async function post(body: string, options: WebhookOptions, signal: AbortSignal):
       'toolcrib-timestamp': timestamp,
       'toolcrib-signature': `sha256=${signature}`,
     };
-    const { guardedFetch } = await import('../system/fetch/guarded-fetch.ts'); // loads node:http, and most cribs have no webhook
+    const { guardedFetch } = await import('./guarded-fetch.ts'); // loads node:http, and most cribs have no webhook
     const { status } = await guardedFetch(url, { ...LIMITS, method: 'POST', headers, body, signal });
     if (status >= 200 && status < 300) return undefined;
     return {
@@ -136,16 +133,6 @@ function pause(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void
     const stopTimer = clock.setTimer(delayMs, end);
     signal.addEventListener('abort', end);
   });
-}
-
-/** The webhook message of a waiting request. */
-export function toMessage(approval: StoredApproval, redact: (text: string) => string): JsonObject {
-  const { id, tool, title, caller, profile, reason, expiresAt, ...rest } = toCutApproval(approval, redact);
-  const { arguments: given, argumentsLength, question } = rest;
-  const text = approvalText(toShownApproval(approval, redact)); // built from the complete arguments; each value is cut on its own
-  const about = { id, tool, title, arguments: given, argumentsLength, caller, profile, reason, question };
-  const message = { ...about, expiresAt, text };
-  return JSON.parse(JSON.stringify(message)); // drops absent fields
 }
 
 /** Validates a webhook. */

@@ -1,0 +1,165 @@
+import { LIBRARY_DOOR } from '../approvals/ask-callback.ts';
+import { parkedCallOf } from '../approvals/parked-results.ts';
+import type { CribContext } from '../core/ports/crib-context.ts';
+import type { StoredTask } from '../core/ports/stored-tasks.ts';
+import { messageOf, ToolcribError, toolError } from '../core/tool-error.ts';
+import { failed, type ToolResult } from '../core/tool-result.ts';
+import { createRecheck } from '../identity/identify.ts';
+import { idleClock, laterClock, systemClock } from '../system/clock.ts';
+import { createWebhook, readWebhook, type Webhook } from '../system/fetch/webhook.ts';
+import { type CribTasks, createTasks } from '../tasks/crib-tasks.ts';
+import { TASK_DOOR, type TaskChest } from '../tasks/run-task.ts';
+import { type RunTasksOptions, runTasks, type TaskRunner } from '../tasks/task-runner.ts';
+import { ENTER, type EnterableChest } from './chest.ts';
+import type { Crib } from './crib.ts';
+import type { Engine } from './engine.ts';
+import { openAgain } from './open.ts';
+
+/** The background calls of a crib. */
+export interface Background {
+  readonly tasks: CribTasks;
+  runTasks(options?: RunTasksOptions): TaskRunner;
+  /** Claims no more tasks. */
+  stop(): void;
+  /** Resolves when the ends of all running tasks are stored. */
+  close(): Promise<void>;
+}
+
+type Opening = Pick<Crib, 'open' | 'openAll'>;
+
+export function createBackground(engine: Engine, context: CribContext, opening: Opening): Background {
+  const { store, redact } = context;
+  const { profiles, poller, warn, taskSettings: settings } = engine;
+  const runners = new Set<TaskRunner>();
+  const stopping = new Set<Promise<void>>();
+  const { announce, close: closeWebhooks } = createAnnounce(engine, context);
+  const recheck = createRecheck({ ...engine, keys: store?.keys, calendar: laterClock });
+  const openChest = (made: Pick<StoredTask, 'profile' | 'caller'>) =>
+    openAgain(opening, profiles(), made) as Promise<EnterableChest>; // every chest of a crib can be entered
+  const asTaskChest = async (made: Pick<StoredTask, 'profile' | 'caller'>) => toTaskChest(await openChest(made));
+
+  const submitAgain = async (task: StoredTask): Promise<ToolResult> => {
+    const { tool, profile, caller, priority, notify } = task;
+    const lost = await recheck(caller, profile);
+    const chest = await openChest(task).catch(asRefusal);
+    if ('status' in chest) return chest;
+    const refusal =
+      lost === undefined ? {} : { refusal: toolError('denied', `"${tool}" was not sent again: ${lost}.`) };
+    const { idempotencyKey: _key, ...call } = task.call; // it would repeat the old result
+    const submission = { call, delayMs: 0, priority, resentFrom: task.id, ...(notify !== undefined && { notify }) };
+    return chest[ENTER]({
+      name: tool,
+      input: task.arguments,
+      options: { ...call, door: task.door },
+      submission,
+      ...refusal,
+    });
+  };
+  const run = (options: RunTasksOptions = {}): TaskRunner => {
+    if (store === undefined) throw new ToolcribError('not_available', 'Background calls need a store.');
+    const runner = runTasks(options, {
+      tasks: store.tasks,
+      settings,
+      openAgain: asTaskChest,
+      recheck,
+      mayBeListedLater: ({ source }) => mayBeListedLater(source, engine, context),
+      readySources: () => engine.sources().flatMap(({ name, state }) => (HAS_TOOLS.includes(state) ? [name] : [])),
+      poll: poller.subscribe,
+      clock: systemClock,
+      redact,
+      announce,
+      warn,
+    });
+    runners.add(runner);
+    return runner;
+  };
+  runLibraryTasks(engine, context, run);
+  return {
+    tasks: createTasks({
+      store,
+      redact,
+      openAgain: asTaskChest,
+      submitAgain,
+      parkedResult: async (id) => store && (await parkedCallOf(id, { approvals: store.approvals, redact }))?.result,
+      poll: poller.subscribe,
+    }),
+    runTasks: run,
+    stop() {
+      for (const runner of runners) stopping.add(runner.stop());
+    },
+    async close() {
+      await Promise.all(stopping);
+      await closeWebhooks();
+    },
+  };
+}
+
+/** States of a source in which its tools can be called. */
+const HAS_TOOLS: readonly string[] = ['ready', 'stale', 'down'];
+
+/** True if a tool that is unknown here may be known later, or to another process that shares the store. */
+function mayBeListedLater(source: string, { sources }: Engine, { sharedRates }: CribContext): boolean {
+  const state = sources().find(({ name }) => name === source)?.state;
+  return state !== 'ready' || (source === 'code' && sharedRates !== undefined);
+}
+
+function toTaskChest(chest: EnterableChest): TaskChest {
+  const entering = ({ tool, arguments: input, call, id }: StoredTask) => ({
+    name: tool,
+    input,
+    options: { ...call, id, door: TASK_DOOR },
+  });
+  return {
+    run(task, { signal, run, onProgress }) {
+      const { options, ...rest } = entering(task);
+      const { approvalId } = task;
+      const live = { park: true, signal, onProgress, ...(approvalId !== undefined && { approvalId }) };
+      return chest[ENTER]({ ...rest, options: { ...options, ...live }, task: run });
+    },
+    refuse: (task, refusal) => chest[ENTER]({ ...entering(task), refusal }),
+  };
+}
+
+function asRefusal(cause: unknown): ToolResult {
+  if (!(cause instanceof ToolcribError)) throw cause;
+  return failed(toolError('denied', messageOf(cause), { cause }));
+}
+
+/** Runs background calls of the library, starting with the first one, or at once if code names a store that may hold some. */
+function runLibraryTasks({ onSubmitted }: Engine, { isStored, isNamedInCode }: CribContext, run: () => void): void {
+  let hasBegun = false;
+  const begin = (): void => {
+    if (hasBegun) return;
+    hasBegun = true;
+    run();
+  };
+  onSubmitted(({ door }) => door === LIBRARY_DOOR && begin());
+  if (isNamedInCode === true && isStored()) begin();
+}
+
+/** Tells the webhooks of the configuration about the ends of tasks. */
+function createAnnounce({ taskSettings, warn }: Engine, { sign, redact }: CribContext) {
+  const webhooks = new Map<string, Webhook>();
+  const webhookOf = (name: string): Webhook | undefined => {
+    const hook = readWebhook(taskSettings().webhooks[name], `tasks.webhooks.${name}`);
+    if (hook === undefined) return undefined; // removed since the task was submitted
+    const { url, secret } = hook;
+    const key = JSON.stringify([url, secret]);
+    const made =
+      webhooks.get(key) ?? createWebhook({ url, sign: (text) => sign(secret, text), clock: idleClock, warn });
+    webhooks.set(key, made);
+    return made;
+  };
+  return {
+    announce({ id, tool, profile, caller, notify, outcome, createdAt }: StoredTask, result: ToolResult): void {
+      if (notify === undefined) return;
+      const error =
+        result.status === 'failed' ? { error: { code: result.error.code, message: redact(result.error.message) } } : {};
+      const about = { id, tool, profile, outcome: outcome ?? result.status, createdAt, ...error };
+      webhookOf(notify)?.send({ event: 'task', ...about, ...(caller.id !== undefined && { caller: caller.id }) });
+    },
+    async close(): Promise<void> {
+      await Promise.all([...webhooks.values()].map((webhook) => webhook.close()));
+    },
+  };
+}

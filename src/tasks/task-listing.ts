@@ -1,0 +1,154 @@
+import type { Caller } from '../core/caller.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { ListedApproval } from '../core/ports/stored-approvals.ts';
+import { type ListedTask, TASK_STATES, type TaskState } from '../core/ports/stored-tasks.ts';
+import { defined, describe, didYouMean, readOptions } from '../core/read-options.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import type { ToolResult } from '../core/tool-result.ts';
+import { TASK_DOOR } from './run-task.ts';
+
+/** Members that a parked call does not have. */
+type OfTask =
+  | 'source'
+  | 'priority'
+  | 'runAt'
+  | 'startedAt'
+  | 'endedAt'
+  | 'attempts'
+  | 'approvalId'
+  | 'cancelledBy'
+  | 'progress'
+  | 'outcome'
+  | 'slot'
+  | 'resentFrom';
+
+/** A task, or a call that is parked until it is approved, without secrets. */
+export interface Task
+  extends Pick<ListedTask, 'id' | 'tool' | 'profile' | 'door' | 'state' | 'createdAt' | 'expiresAt'>,
+    Partial<Pick<ListedTask, OfTask>> {
+  readonly caller: { readonly id?: string; readonly roles?: readonly string[] };
+  readonly conversation?: string;
+  readonly turn?: string;
+}
+
+/** A task with its arguments, and its result after it ended. */
+export interface TaskDetail extends Task {
+  /** Absent for a parked call; its approval has them. */
+  readonly arguments?: JsonObject;
+  readonly result?: ToolResult;
+}
+
+/** Filter for listing tasks. */
+export interface TaskFilter {
+  readonly state?: TaskState;
+  readonly outcome?: string;
+  readonly tool?: string;
+  /** Only tasks older than the one with this id. */
+  readonly before?: string;
+  readonly limit?: number;
+}
+
+const MOST = 1000;
+
+const TASK_KEYS = [
+  'id',
+  'tool',
+  'profile',
+  'door',
+  'state',
+  'createdAt',
+  'expiresAt',
+  'source',
+  'priority',
+  'runAt',
+  'startedAt',
+  'endedAt',
+  'attempts',
+  'approvalId',
+  'cancelledBy',
+  'progress',
+  'outcome',
+  'slot',
+  'resentFrom',
+] as const;
+
+/** A task as shown. */
+export function toTask(task: ListedTask): Task {
+  const { conversation, turn } = task.call;
+  return {
+    ...defined(task, TASK_KEYS),
+    caller: defined(task.caller, ['id', 'roles']),
+    ...defined({ conversation, turn }),
+  } as Task; // the required keys are always there
+}
+
+/** A parked call as a task. Its id is that of its approval. */
+export function toParkedTask(approval: ListedApproval): Task {
+  const { id, tool, profile, door, createdAt, expiresAt, caller, outcome, conversation, turn } = approval;
+  const state = PARKED_STATES[approval.state] ?? 'done';
+  return {
+    id,
+    tool,
+    profile,
+    door,
+    state,
+    createdAt,
+    expiresAt,
+    caller,
+    approvalId: id,
+    ...defined({ outcome, conversation, turn }),
+  };
+}
+
+const PARKED_STATES: Readonly<Partial<Record<string, TaskState>>> = {
+  waiting: 'waiting',
+  approved: 'queued',
+  claimed: 'running',
+};
+
+/** True for a call that is parked until it is approved. Calls of tasks are listed as tasks. */
+export function isParkedCall({ isParked, door, question }: ListedApproval): boolean {
+  return isParked && door !== TASK_DOOR && question === undefined;
+}
+
+/** The parked calls that have not ended, as far as they fit the filter. */
+export async function parkedCalls(
+  approvals: {
+    list(options: {
+      readonly state: 'waiting' | 'approved' | 'claimed';
+      readonly limit: number;
+    }): Promise<readonly ListedApproval[]>;
+  },
+  { state, outcome, tool }: TaskFilter,
+): Promise<readonly ListedApproval[]> {
+  if (outcome !== undefined || state === 'done') return [];
+  const states = (['waiting', 'approved', 'claimed'] as const).filter(
+    (one) => state === undefined || PARKED_STATES[one] === state,
+  );
+  const found = await Promise.all(states.map((one) => approvals.list({ state: one, limit: MOST })));
+  return found.flat().filter((approval) => isParkedCall(approval) && (tool === undefined || approval.tool === tool));
+}
+
+/** True if a caller may see what another caller submitted: its own, or everything as operator. */
+export function concerns({ id }: Pick<Caller, 'id'>, by: Caller | undefined): boolean {
+  return by === undefined || by.operator === true || (by.id !== undefined && by.id === id);
+}
+
+/** Validates a filter for listing tasks. */
+export function readTaskFilter(value: unknown): TaskFilter {
+  const given = readOptions<TaskFilter>(value, ['state', 'outcome', 'tool', 'before', 'limit'], 'tasks.list');
+  const { state, limit } = given;
+  if (state !== undefined && !TASK_STATES.includes(state))
+    throw invalid(
+      `"state" must be one of ${TASK_STATES.join(', ')}, got ${describe(state)}.${didYouMean(String(state), TASK_STATES)}`,
+    );
+  if (limit !== undefined && !(Number.isInteger(limit) && limit > 0 && limit <= MOST))
+    throw invalid(`"limit" must be a whole number from 1 to ${MOST}, got ${describe(limit)}.`);
+  for (const key of ['outcome', 'tool', 'before'] as const)
+    if (given[key] !== undefined && typeof given[key] !== 'string') throw invalid(`"${key}" must be a text.`);
+  return given;
+}
+
+function invalid(message: string): ToolcribError {
+  return new ToolcribError('invalid_option', message);
+}

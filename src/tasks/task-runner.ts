@@ -1,0 +1,131 @@
+import type { StoredTask, TaskClaim } from '../core/ports/stored-tasks.ts';
+import { messageOf, ToolcribError, toolError } from '../core/tool-error.ts';
+import { oneAtATime } from '../system/clock.ts';
+import { expiredResult, type RunTaskPorts, runTask } from './run-task.ts';
+
+/** Options for running tasks. */
+export interface RunTasksOptions {
+  /** Maximum number of tasks at once; default `tasks.concurrency`. */
+  readonly concurrency?: number;
+  /** Only tasks of these profiles; default all. */
+  readonly profiles?: readonly string[];
+  /** Only tasks of these sources; default all sources of the crib. */
+  readonly sources?: readonly string[];
+  /** True for a worker: it also runs tasks that only workers may run. */
+  readonly isWorker?: boolean;
+}
+
+/** The crib as the runner sees it. */
+export interface TaskRunnerPorts extends RunTaskPorts {
+  /** The sources whose tools this process can call now. */
+  readySources(): readonly string[];
+  /** Runs `work` now and then. */
+  poll(work: () => Promise<void>): { look(): Promise<void>; stop(): void };
+}
+
+/** Runs tasks until it is stopped. */
+export interface TaskRunner {
+  /** Number of tasks that are running. */
+  count(): number;
+  /** Claims no more tasks. Resolves when the running ones have ended. */
+  stop(): Promise<void>;
+  /** Ends the running tasks. Those that may run again are left to other processes. */
+  abort(): void;
+}
+
+const EXPIRE_EVERY_MS = 5000;
+const STOPPING = toolError('cancelled', 'The process that ran the background call stops.');
+
+/** Claims tasks and runs them. */
+export function runTasks(options: RunTasksOptions, ports: TaskRunnerPorts): TaskRunner {
+  const { tasks, clock } = ports;
+  const running = new Map<string, { readonly controller: AbortController; readonly ended: Promise<void> }>();
+  let isStopped = false;
+  let isAborted = false;
+  let expiredAt = Number.NEGATIVE_INFINITY;
+
+  const begin = (task: StoredTask): void => {
+    const controller = new AbortController();
+    // Without a request to cancel this task, only the end of the process ends it.
+    const isStopping = () => isAborted || (isStopped && !controller.signal.aborted);
+    const ended = runTask(task, ports, { signal: controller.signal, isStopping })
+      .catch((cause) => ports.warn(`The background call ${task.id} failed: ${messageOf(cause)}`))
+      .finally(() => {
+        running.delete(task.id);
+        void fill();
+      });
+    running.set(task.id, { controller, ended });
+    if (isAborted) controller.abort(STOPPING);
+  };
+  const fill = oneAtATime(() => attempt(claimMore));
+  const claimMore = async (): Promise<void> => {
+    for (;;) {
+      const limit = (options.concurrency ?? ports.settings().concurrency) - running.size;
+      if (isStopped || limit <= 0) return;
+      const claimed = await tasks.claim({ ...claimOf(options, ports), limit });
+      for (const task of claimed) begin(task);
+      if (claimed.length < limit) return;
+    }
+  };
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (cause) {
+      // A store that is not available is tried again at the next poll.
+      if (!(cause instanceof ToolcribError)) ports.warn(`Polling the background calls failed: ${messageOf(cause)}`);
+    }
+  };
+  const cancelRequested = async (): Promise<void> => {
+    if (running.size === 0) return;
+    for (const [id, by] of await tasks.cancelled([...running.keys()]))
+      running.get(id)?.controller.abort(toolError('cancelled', `The background call was cancelled by ${by}.`));
+  };
+  const expire = async (): Promise<void> => {
+    if (isStopped || clock.now() - expiredAt < EXPIRE_EVERY_MS) return;
+    expiredAt = clock.now();
+    for (const task of await tasks.expire(expiredResult)) await endUnrun(task, ports);
+  };
+
+  const polling = ports.poll(async () => {
+    await attempt(cancelRequested);
+    await attempt(expire);
+    await fill();
+  });
+  const stopListening = tasks.onChange((id) => void (running.has(id) ? attempt(cancelRequested) : fill()));
+  void polling.look();
+  return {
+    count: () => running.size,
+    async stop() {
+      isStopped = true;
+      await fill(); // a claim that is under way may still begin tasks
+      while (running.size > 0) await Promise.all([...running.values()].map(({ ended }) => ended));
+      polling.stop();
+      stopListening();
+    },
+    abort() {
+      isStopped = true;
+      isAborted = true;
+      for (const { controller } of running.values()) controller.abort(STOPPING);
+    },
+  };
+}
+
+function claimOf(
+  { profiles, sources, isWorker = false }: RunTasksOptions,
+  ports: TaskRunnerPorts,
+): Omit<TaskClaim, 'limit'> {
+  const ready = ports.readySources();
+  return {
+    isWorker,
+    sources: sources === undefined ? ready : ready.filter((source) => sources.includes(source)),
+    ...(profiles !== undefined && { profiles }),
+  };
+}
+
+/** Records the end of a task that never ran, and tells its webhook. */
+async function endUnrun(task: StoredTask, ports: TaskRunnerPorts): Promise<void> {
+  const result = expiredResult(task);
+  ports.announce(task, result);
+  const chest = await ports.openAgain(task).catch(() => undefined); // without its profile there is no chest to record it in
+  await chest?.refuse(task, result.error);
+}
