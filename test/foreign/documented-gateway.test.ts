@@ -49,7 +49,7 @@ const office = createWorkshop({
 });
 afterAll(office.remove);
 
-it('the complete file of docs/configuration.md has no problem where its servers answer', async () => {
+it('the complete file of docs/configuration.md has no problem if its servers answer', async () => {
   const config = parse(DOCUMENTED);
   config.sources.files.mcp = serverOf('server-filesystem', './documents');
   config.sources.github.mcp = { command: process.execPath, args: ['issues.cjs'] };

@@ -101,7 +101,7 @@ async function resultOf(client: Client, name: string, input: Fields): Promise<un
 }
 
 describe.each(Object.keys(DIRECT))('server-%s behind the gateway', (name) => {
-  it('lists what it lists itself', async () => {
+  it('lists the same tools as the server itself', async () => {
     const [direct, behind] = await Promise.all([peers.connect(DIRECT[name] as Command), peers.connect(url)]);
     const own = (await direct.listTools()).tools.map(({ execution: _tasks, annotations, ...tool }) => ({
       ...tool,
@@ -112,7 +112,7 @@ describe.each(Object.keys(DIRECT))('server-%s behind the gateway', (name) => {
     expect(tools.filter((tool) => tool.name.startsWith(`${name}_`))).toEqual(own);
   });
 
-  it('answers every call as it does itself', async () => {
+  it('answers every call as the server itself does', async () => {
     const [direct, behind] = await Promise.all([peers.connect(DIRECT[name] as Command), peers.connect(url)]);
     await behind.listTools(); // then the client checks structured content
     for (const [tool, input] of CALLS[name]?.() ?? []) {

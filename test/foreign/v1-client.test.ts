@@ -33,7 +33,7 @@ describe.each(Object.entries(WAYS))('the client of the first SDK, %s', (_way, ta
     expect(await client.callTool(call)).toMatchObject({ structuredContent: { temperature: expect.any(Number) } });
   });
 
-  it('is told how far a call is, and ends it', async () => {
+  it('gets progress of a call, and ends it', async () => {
     const client = await peers.connect(target());
     const controller = new AbortController();
     const progress: unknown[] = [];
@@ -50,7 +50,7 @@ describe.each(Object.entries(WAYS))('the client of the first SDK, %s', (_way, ta
     expect(await client.callTool(call)).toMatchObject({ content: [{ text: 'Echo: still there' }] });
   });
 
-  it('loses no tool of a server whose other tools ask for what it cannot give', async () => {
+  it('sees all tools of a server, even if some of them ask for input that it cannot give', async () => {
     const client = await peers.connect(target());
     for (let count = 0; count < 7; count++)
       expect(await client.callTool({ name: 'test_sampling', arguments: { prompt: 'hm' } })).toMatchObject({
@@ -60,7 +60,7 @@ describe.each(Object.entries(WAYS))('the client of the first SDK, %s', (_way, ta
     expect(await client.callTool({ name: 'test_simple_text' })).toMatchObject({ content: [{ text: 'a few words' }] });
   });
 
-  it('learns of an unknown tool and of wrong arguments', async () => {
+  it('gets an error for an unknown tool and for wrong arguments', async () => {
     const client = await peers.connect(target());
     await expect(client.callTool({ name: 'everything_none', arguments: {} })).rejects.toThrow(/everything_none/);
     const wrong = await client.callTool({ name: 'everything_get-sum', arguments: { a: 'one' } });

@@ -65,7 +65,7 @@ test('a cancelled loop cancels the call', async () => {
   await expect(cancelled).resolves.toBe('cancelled');
 });
 
-test('without a chest the calls are read, answered and given back by hand', async () => {
+test('without a chest the program reads the calls, answers them and returns the results', async () => {
   const tools: ToolSet = toAiSdk([specOf('echo')]);
   const first = await generateText({ model: callingModel([CALL]), tools, prompt: 'Echo hi', stopWhen: isStepCount(3) });
   const requests = fromAiSdkCalls(first);
@@ -90,7 +90,7 @@ test('without a chest the calls are read, answered and given back by hand', asyn
   });
 });
 
-test('the schema is one that the AI SDK knows as its own and takes as it is', async () => {
+test('the schema is accepted by the AI SDK as its own', async () => {
   const schema = toAiSdk([specOf('echo')]).echo?.inputSchema;
   const known = asSchema(schema);
   expect(known).toBe(schema);
@@ -108,7 +108,7 @@ test('media of any kind are files', () => {
   ]);
 });
 
-test('garbage in the list of calls still gets a request each; what the provider ran does not', () => {
+test('invalid entries in the list of calls still get a request each; calls that the provider ran do not', () => {
   const ran = { type: 'tool-call', toolCallId: 'p', toolName: 'web_search', input: {}, providerExecuted: true };
   expect(fromAiSdkCalls({ toolCalls: [null, { toolCallId: 'x', toolName: 'echo', input: '{"a' }, ran] })).toEqual([
     { name: '', input: {} },

@@ -71,7 +71,7 @@ test('a whole turn goes through the Anthropic client', async () => {
   expect(sent[0]?.tools).toEqual([{ name: 'echo', description: 'What echo does', input_schema: specOf('echo').input }]);
 });
 
-test('images and PDF files are blocks of their own, other media notes', () => {
+test('images and PDF files are separate blocks, other media are noted', () => {
   const [block] = toAnthropicResults([{ id: 't', name: 'look', result: PICTURE }]);
   expect(block?.content?.map(({ type }) => type)).toEqual(['text', 'image', 'text', 'text', 'text', 'document']);
   expect(block?.content?.[1]).toEqual({
@@ -81,7 +81,7 @@ test('images and PDF files are blocks of their own, other media notes', () => {
   expect(block).not.toHaveProperty('is_error');
 });
 
-test('a block marked as an error holds nothing but text', () => {
+test('a block marked as an error contains only text', () => {
   const result = { ...failed(toolError('tool_error', 'It broke')), content: PICTURE.ok ? PICTURE.content : [] };
   const blocks = toAnthropicResults([
     { id: 'a', name: 'look', result },
@@ -100,7 +100,7 @@ test('empty text is left out, since Anthropic refuses it', () => {
   expect(block).toEqual({ type: 'tool_result', tool_use_id: 't' });
 });
 
-test('alternatives at the root are folded, those further down are kept', () => {
+test('alternatives at the root are merged, those further down are kept', () => {
   const input = {
     type: 'object',
     properties: { a: { type: 'string' }, b: { anyOf: [{ type: 'string' }, { type: 'null' }] } },
@@ -116,7 +116,7 @@ test('alternatives at the root are folded, those further down are kept', () => {
   });
 });
 
-test('a property whose name Anthropic refuses is asked for by pattern instead', () => {
+test('a property whose name Anthropic refuses is described by a pattern instead', () => {
   const long = 'x'.repeat(65);
   const input = {
     type: 'object',
@@ -138,7 +138,7 @@ test('a property whose name Anthropic refuses is asked for by pattern instead', 
   expect(validate({ 'filter[id]': 'a', 'filterXid]': 'a' })).toBe(false);
 });
 
-test('every schema is valid as draft 2020-12, which Anthropic demands', () => {
+test('every schema is valid as draft 2020-12, which Anthropic requires', () => {
   const tuple = {
     type: 'array',
     items: [{ type: 'number' }, { type: 'array', items: [{ type: 'string' }] }],
@@ -163,7 +163,7 @@ test('every schema is valid as draft 2020-12, which Anthropic demands', () => {
   expect(ajv.validateSchema(schemaOf(RECURSIVE) ?? {})).toBe(true);
 });
 
-test('a property that is called like a keyword is left alone', () => {
+test('a property that is named like a keyword is not changed', () => {
   const input = {
     type: 'object',
     properties: { items: { type: 'string' }, properties: { type: 'object' } },

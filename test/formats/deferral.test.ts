@@ -56,7 +56,7 @@ const named = (tools: readonly object[]) => tools.map((entry) => ('name' in entr
 const deferredIn = (tools: readonly object[]) => named(tools.filter((entry) => 'defer_loading' in entry));
 
 describe('Anthropic', () => {
-  test('a model searches, loads what was found by reference and calls it by its own name', async () => {
+  test('a model searches, loads the found tools by reference and calls one by its own name', async () => {
     const chest = await open();
     const { fetch, sent } = recorded(
       said({ type: 'tool_use', id: 'toolu_1', name: 'search_tools', input: { query: 'click', limit: 1 } }),
@@ -80,14 +80,14 @@ describe('Anthropic', () => {
     expect(deferredIn(sent[0]?.tools as object[])).toEqual(['click', 'scroll']);
   });
 
-  test('what is shown is sent once and not deferred', async () => {
+  test('a shown tool is sent once and not deferred', async () => {
     const chest = await open();
     const names = named(toAnthropic(chest.list(), { deferred: chest.listActive() }));
     expect(new Set(names).size).toBe(names.length);
     expect([...names].sort()).toEqual(['call_tool', 'click', 'list_bundles', 'read_file', 'scroll', 'search_tools']);
   });
 
-  test('where the crib does not search Anthropic does, and its own calls are none of ours', () => {
+  test('if the crib does not search, Anthropic does, and its own calls are ignored', () => {
     const tools = toAnthropic([specOf('read')], { deferred: [specOf('click')] });
     expect(tools.map((entry) => [entry.name, 'type' in entry && entry.type, 'defer_loading' in entry])).toEqual([
       ['read', false, false],
@@ -112,7 +112,7 @@ describe('Anthropic', () => {
     expect(JSON.stringify(block)).toContain('click');
   });
 
-  test('what is shown needs no reference, and a result of nothing else stays text', async () => {
+  test('a shown tool needs no reference, and a result with only such tools stays text', async () => {
     const chest = await open({ active: ['files', 'browser', 'mail'] });
     const tools = toAnthropic(chest.list(), { deferred: chest.listActive() });
     const [both] = toAnthropicResults(found(chest, 'read_file', 'click'), { tools });
@@ -122,7 +122,7 @@ describe('Anthropic', () => {
     expect(shown?.content?.[0]).toMatchObject({ type: 'text', text: expect.stringContaining('read_file') });
   });
 
-  test('a failed search and one that found nothing are told in words', async () => {
+  test('a failed search and one without results are described in words', async () => {
     const chest = await open();
     const tools = toAnthropic(chest.list(), { deferred: chest.listActive() });
     const [nothing] = toAnthropicResults(await searched(chest, { query: 'zzzz qqqq' }), { tools });
@@ -131,12 +131,12 @@ describe('Anthropic', () => {
     expect(refused).toMatchObject({ is_error: true, content: [{ type: 'text' }] });
   });
 
-  test('without the tools that were sent a search is text, as for any other vendor', async () => {
+  test('without the list of sent tools a search is text, as for any other vendor', async () => {
     const [block] = toAnthropicResults(found(await open(), 'click'));
     expect(block?.content?.map(({ type }) => type)).toEqual(['text']);
   });
 
-  test('10,000 tools are exported, the search among them, and one more is a mistake', () => {
+  test('10,000 tools are exported, including the search, and one more is an error', () => {
     const deferred = Array.from({ length: 9999 }, (_, index) => specOf(`tool_${index}`, { input: {} }));
     expect(toAnthropic([], { deferred })).toHaveLength(10_000);
     expect(() => toAnthropic([specOf('one_more')], { deferred })).toThrow(
@@ -144,7 +144,7 @@ describe('Anthropic', () => {
     );
   });
 
-  test('a tool that has the name of the search is refused', () => {
+  test('a tool with the name of the search is refused', () => {
     expect(() => toAnthropic([], { deferred: [specOf('tool_search_tool_bm25')] })).toThrow(
       expect.objectContaining({ code: 'duplicate', message: expect.stringMatching(/Anthropic.*inline/) }),
     );
@@ -152,7 +152,7 @@ describe('Anthropic', () => {
 });
 
 describe('OpenAI responses', () => {
-  test('a model searches by the crib, is given the definitions and calls one by its own name', async () => {
+  test('a model searches with the crib, gets the definitions and calls one by its own name', async () => {
     const chest = await open();
     const search = {
       type: 'tool_search_call',
@@ -198,14 +198,14 @@ describe('OpenAI responses', () => {
     ]);
   });
 
-  test('a search finds what is not active, too, and loads nothing that is shown', async () => {
+  test('a search finds inactive tools, too, and loads no shown one', async () => {
     const chest = await open();
     const tools = toOpenAIResponses(chest.list(), { deferred: chest.listActive() });
     const [item] = toOpenAIResponsesResults(found(chest, 'read_file', 'send_mail'), { tools });
     expect(item).toMatchObject({ type: 'tool_search_output', tools: [{ name: 'send_mail' }] });
   });
 
-  test('where the crib does not search OpenAI does, and its own searches are none of ours', () => {
+  test('if the crib does not search, OpenAI does, and its own searches are ignored', () => {
     const tools = toOpenAIResponses([specOf('read')], { deferred: [specOf('click')] });
     expect(deferredIn(tools)).toEqual(['click']);
     expect(tools.at(-1)).toEqual({ type: 'tool_search' });
@@ -217,7 +217,7 @@ describe('OpenAI responses', () => {
     expect(fromOpenAIResponsesCalls({ output })).toEqual([{ id: 'c', name: 'click', input: {} }]);
   });
 
-  test('a failed search loads nothing and is not told as complete', async () => {
+  test('a failed search loads nothing and is not reported as complete', async () => {
     const tools = [{ type: 'tool_search', execution: 'client' }];
     const answer = { id: 's1', name: 'search_tools', result: failed(toolError('rate_limited', 'Too often')) };
     const empty = { type: 'tool_search_output', call_id: 's1', execution: 'client', tools: [] };
@@ -232,7 +232,7 @@ describe('OpenAI responses', () => {
     expect(item).toMatchObject({ type: 'function_call_output', output: expect.stringContaining('click') });
   });
 
-  test('what OpenAI searches counts against its limit, what the crib searches does not', async () => {
+  test('tools that OpenAI searches count towards its limit, tools that the crib searches do not', async () => {
     const deferred = Array.from({ length: 128 }, (_, index) => specOf(`tool_${index}`));
     expect(() => toOpenAIResponses([specOf('read')], { deferred })).toThrow(/at most 128 tools, but 129 were given/);
     const search = specOf('search_tools', { source: 'toolcrib' });
@@ -254,13 +254,13 @@ describe.each([
     );
   });
 
-  test('so is one where the crib searches', () => {
+  test('also if the crib searches', () => {
     const search = specOf('search_tools', { source: 'toolcrib' });
     const twins = [specOf('read', { source: 'a' }), specOf('read', { source: 'b' })];
     expect(() => to([search], { deferred: twins })).toThrow(expect.objectContaining({ code: 'duplicate' }));
   });
 
-  test('no other tool can load one by an answer that looks like that of a search, nor can a search that failed', async () => {
+  test('no other tool can load one by an answer that resembles a search result, nor can a failed search', async () => {
     const chest = await open();
     const tools = to(chest.list(), { deferred: chest.listActive() });
     const [answer] = found(chest, 'click');
@@ -280,12 +280,12 @@ describe.each([
     expect(shown).not.toContain('"type":"function"');
   });
 
-  test('with nothing to defer the definitions are those without', () => {
+  test('without tools to defer the definitions are the usual ones', () => {
     const shown = [specOf('read'), specOf('search_tools', { source: 'toolcrib' })];
     for (const options of [{}, { deferred: [] }, { deferred: shown }]) expect(to(shown, options)).toEqual(to(shown));
   });
 
-  test('a deferred definition contains nothing of how a tool runs', () => {
+  test('a deferred definition does not contain how a tool runs', () => {
     expect(JSON.stringify(to([], { deferred: [specOf('leaky')] }))).not.toContain(SECRET);
   });
 
@@ -293,14 +293,14 @@ describe.each([
     [{ defered: [] }, 'unknown_option'],
     [{ deferred: 'all' }, 'invalid_option'],
     [null, 'invalid_option'],
-  ])('options that are none are a mistake: %j', (options, code) => {
+  ])('invalid options are an error: %j', (options, code) => {
     expect(() => to([], options as never)).toThrow(expect.objectContaining({ code }));
   });
 
   test.each([
     [{ tool: [] }, 'unknown_option'],
     [{ tools: {} }, 'invalid_option'],
-  ])('what was sent has to be a list of tools: %j', (options, code) => {
+  ])('the sent tools must be a list of tools: %j', (options, code) => {
     expect(() => results([], options as never)).toThrow(expect.objectContaining({ code }));
   });
 

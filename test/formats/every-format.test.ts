@@ -120,14 +120,14 @@ const message = fc.oneof(
 );
 
 describe.each(FORMATS)('$name', ({ to, from, results }) => {
-  test('a definition contains nothing of how a tool runs', () => {
+  test('a definition does not contain how a tool runs', () => {
     const shown = everythingIn(to([specOf('leaky', { output: { type: 'object' }, title: 'Leaky' })]));
     expect(shown).toContain('leaky');
     expect(shown).not.toContain(SECRET);
     expect(shown).not.toContain('toolcrib.run');
   });
 
-  test('two tools of one name are a mistake that names both sources', () => {
+  test('two tools of one name are an error that names both sources', () => {
     const twins = [specOf('read', { source: 'files' }), specOf('read', { source: 'github' })];
     expect(() => to(twins)).toThrow(
       expect.objectContaining({ code: 'duplicate', message: expect.stringMatching(/read.*files.*github/) }),
@@ -157,7 +157,7 @@ describe.each(FORMATS)('$name', ({ to, from, results }) => {
     expect(shown).toContain('"label"');
   });
 
-  test('a schema that only leads back to itself ends', () => {
+  test('a schema that only refers to itself does not loop', () => {
     const loops: JsonSchema[] = [
       { $ref: '#' },
       { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } },
@@ -168,7 +168,7 @@ describe.each(FORMATS)('$name', ({ to, from, results }) => {
     expect(() => to(loops.map((input, index) => specOf(`loop_${index}`, { input })))).not.toThrow();
   });
 
-  test('whatever a model produces, reading it never throws and gives well-formed requests', () => {
+  test('for any output of a model, reading never throws and returns well-formed requests', () => {
     fc.assert(
       fc.property(message, (said) => {
         for (const request of from(said)) {
@@ -196,14 +196,14 @@ describe.each(FORMATS)('$name', ({ to, from, results }) => {
     for (const [index, answer] of answers.entries()) expect(shown[index]).toContain(`No ${answer.id}`);
   });
 
-  test('a failed result says code, message and issues, and never its cause', () => {
+  test('a failed result has code, message and issues, and never its cause', () => {
     const shown = everythingIn(results([{ id: 'c1', name: 'echo', result: REFUSED }]));
     expect(shown).toContain('invalid_input: The arguments do not fit.');
     expect(shown).toContain('/text: must be a string');
     expect(shown).not.toContain(SECRET);
   });
 
-  test('a failed result says what the tool itself said, once', () => {
+  test("a failed result has the tool's own text, once", () => {
     const result = {
       ...failed(toolError('tool_error', 'Disk full')),
       content: [
@@ -217,20 +217,20 @@ describe.each(FORMATS)('$name', ({ to, from, results }) => {
     expect(shown).toContain('3 of 4 written');
   });
 
-  test('a waiting result names its id and when it expires', () => {
+  test('a waiting result has its id and its expiry', () => {
     const shown = JSON.stringify(results([{ id: 'c1', name: 'pay', result: WAITING }]));
     expect(shown).toContain('apr_1');
     expect(shown).toContain('2030-01-01T00:00:00.000Z');
   });
 
-  test('data without content is told as JSON', () => {
+  test('data without content is shown as JSON', () => {
     const shown = JSON.stringify(
       results([{ id: 'c1', name: 'count', result: { ok: true, status: 'done', content: [], data: [41, 42] } }]),
     );
     expect(shown).toContain('[41,42]');
   });
 
-  test('no content is lost without a trace', () => {
+  test('content that the format cannot carry is noted', () => {
     const shown = JSON.stringify(results([{ id: 'c1', name: 'look', result: PICTURE }]));
     for (const trace of [
       'The page',

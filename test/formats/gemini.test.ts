@@ -69,7 +69,7 @@ test('a whole turn goes through the Gemini client', async () => {
   ]);
 });
 
-test('images and PDF files are carried inside the response, other media noted', () => {
+test('images and PDF files are part of the response, other media are noted', () => {
   const [part] = toGeminiResults([{ id: 'c', name: 'look', result: PICTURE }]);
   expect(part?.functionResponse.parts).toEqual([
     { inlineData: { mimeType: 'image/png', data: PNG } },
@@ -78,20 +78,20 @@ test('images and PDF files are carried inside the response, other media noted', 
   expect(part?.functionResponse.response).toMatchObject({ output: expect.stringContaining('audio/wav, 4 bytes') });
 });
 
-test('an answer that contains a $ref stays text, since Gemini would look for a file of that name', () => {
+test('an answer with a $ref stays text, because Gemini would look for a file of that name', () => {
   const schema = { $ref: '#/$defs/x' };
   const [part] = toGeminiResults([{ id: 'c', name: 'describe', result: done(JSON.stringify(schema), schema) }]);
   expect(part?.functionResponse.response).toEqual({ output: '{"$ref":"#/$defs/x"}' });
 });
 
-test('more than 512 functions are a mistake, none are no tool at all', () => {
+test('more than 512 functions are an error, and no functions are no tool', () => {
   const specs = Array.from({ length: 513 }, (_, index) => specOf(`tool_${index}`));
   expect(toGemini(specs.slice(1))[0]?.functionDeclarations).toHaveLength(512);
   expect(() => toGemini(specs)).toThrow(/Gemini accepts at most 512 tools/);
   expect(toGemini([])).toEqual([]);
 });
 
-test('JSON Schema that Gemini takes is passed on untouched', () => {
+test('JSON Schema that Gemini accepts is passed on unchanged', () => {
   const input = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
@@ -107,7 +107,7 @@ test('JSON Schema that Gemini takes is passed on untouched', () => {
   expect(parametersOf(input)).toEqual(input);
 });
 
-test('older definitions get the name that Gemini knows, and nothing stands beside a reference that it refuses', () => {
+test('older definitions get the name that Gemini knows, and a reference has no siblings that Gemini refuses', () => {
   const input = {
     type: 'object',
     properties: { definitions: { $ref: '#/definitions/node', title: 'Node', type: 'object', description: 'a node' } },
@@ -128,7 +128,7 @@ test('a recursive root becomes an object with its definition kept', () => {
   });
 });
 
-test('a long description is passed on whole', () => {
+test('a long description is passed on in full', () => {
   const [tool] = toGemini([specOf('wordy', { description: 'x'.repeat(5000) })]);
   expect(tool?.functionDeclarations[0]?.description).toHaveLength(5000);
 });

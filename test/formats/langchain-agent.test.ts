@@ -61,7 +61,7 @@ test('an agent of createAgent runs tools through the chest, and a failed tool is
   expect(messages.at(-1)?.content).toBe('done');
 });
 
-test('callbacks of LangChain hear of the tool', async () => {
+test('callbacks of LangChain are called for the tool', async () => {
   const chest = await openChest();
   const model = fakeModel()
     .respondWithTools([{ name: 'echo', args: { text: 'hi' }, id: 'call_1' }])
@@ -85,7 +85,7 @@ test('an agent that is aborted cancels the call', async () => {
   await run;
 });
 
-test('a tool of LangChain that is made of the fields answers a failed call with an error, too', async () => {
+test('a LangChain tool that is made of the fields also answers a failed call with an error', async () => {
   const chest = await openChest();
   const made = toLangChain(chest.list(), chest).map((fields) => new DynamicStructuredTool(fields));
   const fail = made.find(({ name }) => name === 'fail');
@@ -116,7 +116,7 @@ test('each way to run a tool of LangChain works', async () => {
   await expect(invoke({})).rejects.toThrow('invalid_input');
 });
 
-test('the types of LangChain take the tools that run, and only those', async () => {
+test('the types of LangChain accept the tools that run, and only those', async () => {
   const chest = await openChest();
   const tools: StructuredToolInterface[] = toLangChain(chest.list(), chest);
   expect(tools).toHaveLength(3);

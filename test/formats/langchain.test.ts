@@ -7,7 +7,7 @@ import type { ToolResult } from '../../src/core/tool-result.ts';
 import { fromLangChainCalls, toLangChain, toLangChainResults } from '../../src/formats/langchain.ts';
 import { answerAll, ECHOED, PICTURE, PNG, RECURSIVE, REFUSED, specOf } from './specs.ts';
 
-test('LangChain takes the definitions for tools of its own', () => {
+test('LangChain accepts the definitions as its own tools', () => {
   const tools = toLangChain([specOf('echo'), specOf('tree', { input: RECURSIVE }), specOf('bare', { input: {} })]);
   for (const tool of tools) expect(isLangChainTool(tool)).toBe(true);
   const [echo] = tools.map((tool) => convertToOpenAITool(tool));
@@ -17,7 +17,7 @@ test('LangChain takes the definitions for tools of its own', () => {
   });
 });
 
-test('the calls of an AIMessage are read and the answers go back to a model', async () => {
+test('the calls of an AIMessage are read, and the answers return to a model', async () => {
   const said = new AIMessage({
     content: '',
     tool_calls: [{ id: 'call_1', name: 'echo', args: { text: 'hi' }, type: 'tool_call' }],
@@ -75,11 +75,11 @@ test('with a chest the fields make a LangChain tool that runs through it', async
   expect(message).toMatchObject({ tool_call_id: 'call_1', content: '{"echo":"hi"}', artifact: ECHOED });
 });
 
-test('a definition without a chest has nothing that runs', () => {
+test('a definition without a chest cannot run', () => {
   expect(Object.keys(toLangChain([specOf('echo')])[0] ?? {})).toEqual(['name', 'description', 'schema']);
 });
 
-test('garbage in the list of calls still gets a request each', () => {
+test('invalid entries in the list of calls still get a request each', () => {
   expect(fromLangChainCalls({ tool_calls: [null, 'x', { id: 1, name: 2 }] })).toEqual([
     { name: '', input: {} },
     { name: '', input: {} },

@@ -38,7 +38,7 @@ test('a real client lists the tools of a real server and calls them', async () =
   await client.close();
 });
 
-test('only what is known of the effects is said', () => {
+test('only known effects are included', () => {
   const [unknown, known] = toMcp([
     specOf('a'),
     specOf('b', { effects: { readOnly: true, destructive: false, idempotent: true, openWorld: false } }),
@@ -57,7 +57,7 @@ test('nothing of meta is passed on', () => {
   expect(Object.keys(tool ?? {})).toEqual(['name', 'description', 'inputSchema']);
 });
 
-test('every list is one that the protocol takes, whatever the root of the schemas', () => {
+test('every list is valid in the protocol, whatever the root of the schemas', () => {
   const specs = [
     specOf('bare', { input: {} }),
     specOf('either', { input: { anyOf: [{ required: ['a'] }, { required: ['b'] }] }, output: { type: 'array' } }),
@@ -80,7 +80,7 @@ test('content passes through without loss', () => {
   expect(resultOf(done(content)).content).toEqual(content);
 });
 
-test('a resource with neither text nor data becomes one that the protocol takes', () => {
+test('a resource with neither text nor data becomes a valid one', () => {
   const result = resultOf(done([{ type: 'resource', resource: { uri: 'file:///empty' } }]));
   expect(result.content).toEqual([{ type: 'resource', resource: { uri: 'file:///empty', text: '' } }]);
 });
@@ -91,7 +91,7 @@ test('structured content is an object or is left out', () => {
     expect(resultOf(done('said', data))).not.toHaveProperty('structuredContent');
 });
 
-test('a failed call is marked and keeps what the tool said', () => {
+test("a failed call is marked and keeps the tool's text", () => {
   const said = {
     ...failed(toolError('tool_error', 'It broke')),
     content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }],
@@ -104,7 +104,7 @@ test('a failed call is marked and keeps what the tool said', () => {
   });
 });
 
-test('a waiting call is marked, with what is needed to take it up', () => {
+test('a waiting call is marked, with what is needed to continue it', () => {
   expect(resultOf(WAITING)).toMatchObject({
     isError: true,
     _meta: {

@@ -28,7 +28,7 @@ function schemas(references: readonly string[]): fc.Arbitrary<JsonSchema> {
 
 const input = fc.dictionary(names, fc.constantFrom('s', 1), { noNullPrototype: true });
 
-test('a folded schema demands and forbids no property that the whole schema does not', () => {
+test('a merged schema requires and forbids no property that the whole schema does not', () => {
   let taken = 0;
   fc.assert(
     fc.property(schemas(['#/$defs/x', '#/$defs/y']), schemas(['#/$defs/y']), input, (root, x, given) => {
@@ -56,7 +56,7 @@ test('a schema that is an object already is only copied', () => {
   expect(copy.properties).not.toBe(input.properties);
 });
 
-test('what stands beside a reference at the root is joined with what it points at', () => {
+test('siblings of a reference at the root are joined with its target', () => {
   const input = {
     $ref: '#/$defs/a~1b',
     description: 'mine',
@@ -81,11 +81,11 @@ test('what stands beside a reference at the root is joined with what it points a
   });
 });
 
-test('a property called __proto__ of the language is no way into it', () => {
+test('a property named __proto__ does not change the prototype', () => {
   expect(toObjectSchema({ $ref: '#/constructor' }, FORBIDDEN)).toEqual({ type: 'object', $ref: '#/constructor' });
 });
 
-test('a web of references takes no longer than its size', () => {
+test('a web of references takes time in proportion to its size', () => {
   const all = Array.from({ length: 40 }, (_, index) => index);
   const refer = (index: number) => ({
     allOf: [{ $ref: `#/$defs/d${index}` }, { properties: { shared: { const: index } } }],
@@ -98,7 +98,7 @@ test('a web of references takes no longer than its size', () => {
   expect(folded.properties).toMatchObject({ shared: { anyOf: all.map((index) => ({ const: index })) } });
 });
 
-test('a chain of references that is longer than the stack ends', () => {
+test('a chain of references that is longer than the stack does not overflow it', () => {
   const $defs = Object.fromEntries(
     Array.from({ length: 20_000 }, (_, index) => [`d${index}`, { allOf: [{ $ref: `#/$defs/d${index + 1}` }] }]),
   );

@@ -78,7 +78,7 @@ describe('chat completions', () => {
     ]);
   });
 
-  test('128 tools are exported and 129 are a mistake that says what to do', () => {
+  test('128 tools are exported, and 129 are an error that says what to do', () => {
     const specs = Array.from({ length: 129 }, (_, index) => specOf(`tool_${index}`));
     expect(toOpenAI(specs.slice(1))).toHaveLength(128);
     expect(() => toOpenAI(specs)).toThrow(/at most 128 tools, but 129 were given/);
@@ -97,7 +97,7 @@ describe('chat completions', () => {
     expect(whole?.function.description).toHaveLength(1024);
   });
 
-  test('a schema that OpenAI takes is passed on untouched', () => {
+  test('a schema that OpenAI accepts is passed on unchanged', () => {
     const input = {
       $schema: 'http://json-schema.org/draft-07/schema#',
       type: 'object',
@@ -111,7 +111,7 @@ describe('chat completions', () => {
     expect(parametersOf(input)).toEqual(input);
   });
 
-  test('alternatives at the root are folded into one object', () => {
+  test('alternatives at the root are merged into one object', () => {
     const input = {
       description: 'Either',
       oneOf: [
@@ -143,7 +143,7 @@ describe('chat completions', () => {
     });
   });
 
-  test('what OpenAI forbids at the root is gone and what it demands is there', () => {
+  test('keywords that OpenAI forbids at the root are removed, and required ones are added', () => {
     expect(parametersOf({ not: { required: ['x'] }, enum: [{}], const: {} })).toEqual({
       type: 'object',
       properties: {},
@@ -152,7 +152,7 @@ describe('chat completions', () => {
     expect(parametersOf({ type: ['object', 'null'] })).toMatchObject({ type: 'object' });
   });
 
-  test('every array says what its items are', () => {
+  test('every array has a schema for its items', () => {
     const tuple = { type: 'array', items: [{ type: 'number' }, { type: 'number' }], additionalItems: false };
     const input = {
       type: 'object',
@@ -176,7 +176,7 @@ describe('chat completions', () => {
     expect(parametersOf(RECURSIVE)).not.toHaveProperty('$ref');
   });
 
-  test('no arguments at all mean an empty object, and garbage entries still get a request each', () => {
+  test('missing arguments mean an empty object, and invalid entries still get a request each', () => {
     const call = (written: unknown) => ({ id: 'c', type: 'function', function: { name: 'now', arguments: written } });
     const calls = [
       call(''),
@@ -196,7 +196,7 @@ describe('chat completions', () => {
     ]);
   });
 
-  test('what a tool message cannot carry is noted', () => {
+  test('media that a tool message cannot carry are noted', () => {
     const [message] = toOpenAIResults([{ id: 'c', name: 'look', result: PICTURE }]);
     expect(message?.content.split('\n')).toEqual([
       'The page',
@@ -234,11 +234,11 @@ describe('responses', () => {
     ]);
   });
 
-  test('a long description is passed on whole', () => {
+  test('a long description is passed on in full', () => {
     expect(toOpenAIResponses([specOf('wordy', { description: 'x'.repeat(5000) })])[0]?.description).toHaveLength(5000);
   });
 
-  test('an output schema is kept where it describes an object', () => {
+  test('an output schema is kept if it describes an object', () => {
     const output = { type: 'object', properties: { n: { type: 'number' } } };
     const [tool, list] = toOpenAIResponses([
       specOf('count', { output }),
@@ -248,7 +248,7 @@ describe('responses', () => {
     expect(list).not.toHaveProperty('output_schema');
   });
 
-  test('images and PDF files are carried, other media noted', () => {
+  test('images and PDF files are included, other media are noted', () => {
     const [item] = toOpenAIResponsesResults([{ id: 'c', name: 'look', result: PICTURE }]);
     expect(item?.output).toEqual([
       { type: 'input_text', text: 'The page' },

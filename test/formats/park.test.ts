@@ -54,7 +54,7 @@ describe('a format that runs tools', () => {
     expect(wiped).toHaveLength(1);
   });
 
-  it('langchain does the same, and nothing is thrown', async () => {
+  it('langchain does the same, and does not throw', async () => {
     const { chest, wiped, waitingId, approve } = await office();
     const [fields] = toLangChain(chest.list(), chest, { park: true });
     if (fields === undefined) throw new Error('there is no tool');
@@ -74,7 +74,7 @@ describe('a format that runs tools', () => {
   it.each([
     ['toAiSdk', toAiSdk],
     ['toLangChain', toLangChain],
-  ])('%s refuses options that it does not know', async (name, toTools) => {
+  ])('%s refuses unknown options', async (name, toTools) => {
     const { chest } = await office();
     expect(() => toTools(chest.list(), chest, { parks: true } as object)).toThrow(new RegExp(`${name}.*parks`));
     expect(() => toTools(chest.list(), chest, { park: 'yes' } as object)).toThrow(/"park".*true or false/);

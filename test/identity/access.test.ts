@@ -46,7 +46,7 @@ const SEEN = 'listed, done';
 const HIDDEN = 'hidden, unknown_tool';
 const REFUSED = 'listed, denied';
 
-describe('Access: roles, users, permissions and deny decide the view of who comes with a token', () => {
+describe('Access: roles, users, permissions and deny decide the view of a caller with a token', () => {
   it.each<[string, AccessClause | readonly AccessClause[], object, string]>([
     ['any required role', { roles: ['ops', 'dev'] }, { roles: ['dev'] }, SEEN],
     ['none of the required roles', { roles: ['ops'] }, { roles: ['dev'] }, HIDDEN],
@@ -78,7 +78,7 @@ describe('Access: roles, users, permissions and deny decide the view of who come
     expect(await use(crib, await issuer.sign({ roles: ['dev'], ...claims }))).toBe(expected);
   });
 
-  it('the same holds for who comes with a key', async () => {
+  it('the same applies to a caller with a key', async () => {
     const { crib } = await cribOver([{ roles: ['dev'], permissions: ['read'] }, { deny: { users: ['key:bad'] } }]);
     const keyOf = async (name: string, permissions: readonly string[]) =>
       (await crib.keys.create({ name, roles: ['dev'], permissions }, 'ann')).key;
@@ -104,7 +104,7 @@ describe('Access: roles, users, permissions and deny decide the view of who come
     expect(await (await crib.openAll(identity.caller)).call('tool')).toMatchObject({ ok: true });
   });
 
-  it('who lost a role since sees less with the next token', async () => {
+  it('a caller that lost a role sees less with the next token', async () => {
     const { crib, issuer } = await cribOver({ roles: ['ops'] });
     expect(await use(crib, await issuer.sign({ roles: ['ops'] }))).toBe(SEEN);
     run.mockClear();
@@ -112,7 +112,7 @@ describe('Access: roles, users, permissions and deny decide the view of who come
   });
 });
 
-describe('Access: hours are judged per call', () => {
+describe('Access: hours are evaluated per call', () => {
   it.each<[string, Hours, string, string]>([
     ['inside', { from: '09:00', to: '17:00' }, '2030-01-02T09:00:00Z', SEEN],
     ['before', { from: '09:00', to: '17:00' }, '2030-01-02T08:59:59.999Z', REFUSED],
@@ -189,14 +189,14 @@ describe('Access: hours are judged per call', () => {
     });
   });
 
-  it('hold for the operator, too', async () => {
+  it('hours apply to the operator, too', async () => {
     const { crib } = await cribOver({ hours: { from: '13:00', to: '14:00' } });
     const identity = await crib.identify(await crib.operatorToken());
     if (!identity.ok) throw new Error('it is the token');
     expect(await (await crib.openAll(identity.caller)).call('tool')).toMatchObject({ error: { code: 'denied' } });
   });
 
-  it('are not reopened by a clock that is set back', async () => {
+  it('a clock that is set back does not reopen them', async () => {
     run.mockClear();
     const steady = performance.now.bind(performance);
     const noon = Date.parse(NOON);

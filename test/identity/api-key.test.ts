@@ -11,7 +11,7 @@ const character = fc.oneof(
 );
 
 describe('an API key', () => {
-  it('has the form that scanners are told, and no two are alike', () => {
+  it('has the form that scanners know, and no two are equal', () => {
     const keys = Array.from({ length: 500 }, () => mintKey());
     for (const { key, id, hash } of keys) {
       expect(key).toMatch(SCANNED);
@@ -21,7 +21,7 @@ describe('an API key', () => {
     expect(new Set(keys.map(({ id }) => id)).size).toBe(500);
   });
 
-  it('with one character changed, at every position, is refused before anybody looks it up', () => {
+  it('with one character changed, at every position, is refused before the lookup', () => {
     const { key } = mintKey();
     fc.assert(
       fc.property(fc.nat(key.length - 1), character, (at, other) => {
@@ -32,7 +32,7 @@ describe('an API key', () => {
     );
   });
 
-  it('with two neighbours swapped, one character lost or one too many is refused', () => {
+  it('with two characters swapped, one missing or one too many is refused', () => {
     const { key } = mintKey();
     for (const at of key.slice(1).split('').keys()) {
       const [a = '', b = ''] = key.slice(at, at + 2);
@@ -47,7 +47,7 @@ describe('an API key', () => {
       expect(readKey(other)).toBeUndefined();
   });
 
-  it('changed at any position opens nothing, and asks the store nothing', async () => {
+  it('changed at any position opens nothing, and does not reach the store', async () => {
     const desk = await deskWith({ keys: true });
     const { key } = await desk.keys.create({ name: 'ci', profiles: ['assistant'] }, 'ann');
     const asked: string[] = [];

@@ -10,7 +10,7 @@ const NEEDED = {
 };
 
 describe('without access', () => {
-  it('a caller without a credential is local, under the default profile, and no operator', async () => {
+  it('a caller without a credential is local, under the default profile, and not an operator', async () => {
     const crib = await cribWith(undefined);
     for (const none of [undefined, null, '', '   ']) {
       const identity = await crib.identify(none);
@@ -26,21 +26,21 @@ describe('without access', () => {
     }
   });
 
-  it('whoever sends a credential that means nothing is not taken for local', async () => {
+  it('a caller with an invalid credential does not count as local', async () => {
     const crib = await cribWith(undefined);
     for (const wrong of ['x', 'Bearer', 'Bearer x', 'tck_0000000000_000', 'a.b.c']) {
       expect(await crib.identify(wrong)).toEqual(REFUSED);
     }
   });
 
-  it('local may use all tools where there is no profile', async () => {
+  it('local may use all tools without profiles', async () => {
     const crib = await createCrib({ tools: [{ name: 'tool', description: '', run: () => 1 }] });
     const identity = await crib.identify();
     expect(identity).toMatchObject({ ok: true, caller: { id: 'local' }, profiles: ['all'] });
     if (identity.ok) expect((await crib.open(undefined, identity.caller)).list()).toHaveLength(1);
   });
 
-  it('a crib without a configuration knows no keys, and says so where one is made', async () => {
+  it('a crib without a configuration has no keys, and creating one says so', async () => {
     const crib = await createCrib();
     expect(await crib.identify('tck_0000000000_000')).toEqual(REFUSED);
     await expect(crib.keys.create({ name: 'ci', roles: ['dev'] }, 'ann')).rejects.toMatchObject({
@@ -51,19 +51,19 @@ describe('without access', () => {
 });
 
 describe('with access', () => {
-  it('nobody without a credential does anything', async () => {
+  it('a caller without a credential may do nothing', async () => {
     const crib = await cribWith({ keys: true, roles: ROLES });
     for (const none of [undefined, null, '', ' ']) expect(await crib.identify(none)).toMatchObject(NEEDED);
   });
 
-  it('an empty access lets nobody in', async () => {
+  it('an empty access admits no caller', async () => {
     const crib = await cribWith({});
     expect(await crib.identify()).toMatchObject(NEEDED);
     const { key } = await crib.keys.create({ name: 'ci', profiles: ['*'] }, 'ann');
     expect(await crib.identify(key)).toEqual(REFUSED);
   });
 
-  it('whatever comes is answered, never thrown, and always with the same sentence', async () => {
+  it('any credential gets an answer, never an exception, and always the same sentence', async () => {
     const jwt = { issuer: 'http://127.0.0.1:9', audience: 'toolcrib' };
     const { identify } = await deskWith({ keys: true, jwt, roles: ROLES });
     const part = fc.oneof(fc.string(), fc.base64String(), fc.json());
@@ -100,7 +100,7 @@ describe('with access', () => {
     expect(await identify(wrong as string)).toEqual(REFUSED);
   });
 
-  it('why a credential was refused is kept for the log, and no wire carries it', async () => {
+  it('the reason for a refused credential goes to the log only', async () => {
     const { identify, keys } = await deskWith({ keys: true });
     const { key, info } = await keys.create({ name: 'ci', profiles: ['*'] }, 'ann');
     await keys.revoke(info.id, 'ann');
@@ -109,7 +109,7 @@ describe('with access', () => {
     expect(identity).toMatchObject({ error: { cause: new Error(`The API key ${info.id} ("ci") is revoked.`) } });
   });
 
-  it('a changed configuration holds for the next credential', async () => {
+  it('a changed configuration applies to the next credential', async () => {
     const access = (keys: boolean) => `profiles: { assistant: {} }\naccess: { keys: ${keys} }\n`;
     const configFile = folderWith({ 'toolcrib.yaml': access(true) });
     const crib = await createCrib({ configFile, watch: false, store: { url: 'memory:' } });
@@ -121,7 +121,7 @@ describe('with access', () => {
     expect(await crib.identify(key)).toEqual(REFUSED);
   });
 
-  it('a profile whose name reads as a glob opens no other', async () => {
+  it('a profile whose name looks like a glob opens no other', async () => {
     const configFile = folderWith({ 'toolcrib.yaml': 'access: { keys: true }\n' });
     const profiles = { 'a*': {}, abc: {} };
     const crib = await createCrib({ configFile, watch: false, store: { url: 'memory:' }, profiles });

@@ -19,7 +19,7 @@ beforeEach(async () => {
 const NOW = Math.floor(Date.now() / 1000);
 const claims = () => ({ iss: issuer.url, aud: 'toolcrib', sub: 'alice', roles: ['admin'], exp: NOW + 3600 });
 
-describe('forged', () => {
+describe('forged tokens', () => {
   it.each(['none', 'None', 'NONE', 'nOnE', '', undefined, null, 0, ['none'], 'HS256'])(
     'a token with the algorithm %j and no signature is refused',
     async (alg) => {
@@ -52,7 +52,7 @@ describe('forged', () => {
     expect(await crib.identify(await issuer.sign({ roles: ['admin'] }, { key: thief }))).toEqual(REFUSED);
   });
 
-  it('a token that brings its own key, or says where one is, is refused, and nobody goes there', async () => {
+  it('a token that brings its own key, or an address of one, is refused, and the crib does not fetch it', async () => {
     const { server } = await startIssuer();
     const there = `http://${server.host}/keys`;
     for (const header of [
@@ -69,7 +69,7 @@ describe('forged', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('a good token that points elsewhere is good by the key of the issuer all the same', async () => {
+  it('a valid token with another key address is verified with the key of the issuer', async () => {
     const { server } = await startIssuer();
     const token = await issuer.sign({}, { header: { jku: `http://${server.host}/keys`, jwk: thief.jwk } });
     expect(await crib.identify(token)).toMatchObject({ ok: true });
@@ -79,7 +79,7 @@ describe('forged', () => {
   const signed = (head: Readonly<Record<string, unknown>>, body: unknown = claims()) =>
     signText(JSON.stringify({ alg: 'RS256', kid: 'first', ...head }), JSON.stringify(body), issuer.key);
 
-  it('a token that demands what nobody here understands is refused', async () => {
+  it('a token with an unknown critical extension is refused', async () => {
     expect(await crib.identify(await signed({}))).toMatchObject({ ok: true });
     for (const header of [{ crit: ['exp'], exp: 1 }, { crit: ['b64'], b64: false }, { crit: [] }, { crit: 'exp' }])
       expect(await crib.identify(await signed(header))).toEqual(REFUSED);
@@ -94,13 +94,13 @@ describe('forged', () => {
     '/dev/null',
     '',
     'x'.repeat(5000),
-  ])('a key id such as %j leads nowhere', async (kid) => {
+  ])('a key id such as %j matches no key', async (kid) => {
     expect(await crib.identify(await issuer.sign({ roles: ['admin'] }, { key: thief, header: { kid } }))).toEqual(
       REFUSED,
     );
   });
 
-  it.each([7, {}, ['first'], true, null])('a key id that is %j is none', async (kid) => {
+  it.each([7, {}, ['first'], true, null])('a key id that is %j is ignored', async (kid) => {
     expect(await crib.identify(await signed({ kid }))).toEqual(REFUSED);
   });
 
@@ -114,7 +114,7 @@ describe('forged', () => {
     }
   });
 
-  it('a token whose signature is written another way is refused', async () => {
+  it('a token with another encoding of its signature is refused', async () => {
     const key = await makeKey('es', 'ES256'); // 64 bytes leave bits in the last character that decode to nothing
     issuer.jwks = { keys: [key.jwk] };
     const token = await issuer.sign({}, { key });
@@ -124,7 +124,7 @@ describe('forged', () => {
     expect(await crib.identify(`${token.slice(0, -1)}${same}`)).toEqual(REFUSED);
   });
 
-  it('a token with something behind, before or between is refused', async () => {
+  it('a token with additional characters is refused', async () => {
     const token = await issuer.sign();
     const [head = '', body = '', signature = ''] = token.split('.');
     for (const garbage of [
@@ -148,7 +148,7 @@ describe('forged', () => {
     expect(await crib.identify(token)).toMatchObject({ ok: true });
   });
 
-  it('a head or body that is no object is refused', async () => {
+  it('a header or payload that is not an object is refused', async () => {
     const good = '{"alg":"RS256","kid":"first"}';
     for (const body of ['[]', '"x"', 'null', '7', '{', ''])
       expect(await crib.identify(await signText(good, body, issuer.key))).toEqual(REFUSED);
@@ -158,7 +158,7 @@ describe('forged', () => {
   });
 });
 
-describe('genuine, but not good here', () => {
+describe('valid tokens that are not for this server', () => {
   it.each<[string, Readonly<Record<string, unknown>>]>([
     ['expired', { exp: NOW - 1 }],
     ['expired long ago', { exp: 0 }],
@@ -192,13 +192,13 @@ describe('genuine, but not good here', () => {
     expect(await crib.identify(await issuer.sign({ roles: ['admin'], ...changes }))).toEqual(REFUSED);
   });
 
-  it('a token that is huge is refused before it is read', async () => {
+  it('a huge token is refused before it is parsed', async () => {
     const token = await issuer.sign({ filler: 'x'.repeat(20_000) });
     expect(await crib.identify(token)).toEqual(REFUSED);
     expect(issuer.server.requests).toEqual([]);
   });
 
-  it('a token of a foreign issuer makes nobody fetch anything', async () => {
+  it('a token of an unknown issuer causes no request', async () => {
     await crib.identify(await issuer.sign({ iss: 'https://id.example.com' }));
     expect(issuer.server.requests).toEqual([]);
   });

@@ -35,7 +35,7 @@ describe('an issuer that answers something else', () => {
     await expect(verifierOf(issuer).verify(await issuer.sign())).rejects.toThrow(reason);
   });
 
-  it('too slowly lets nobody in, and is not waited for', async () => {
+  it('too slowly admits no caller, and is not awaited', async () => {
     const issuer = await startIssuer();
     issuer.server.answer(() => {}); // never answers
     await expect(verifierOf(issuer, { timeoutMs: 50 }).verify(await issuer.sign())).rejects.toThrow('within 50 ms');
@@ -43,7 +43,7 @@ describe('an issuer that answers something else', () => {
     await expect(verifierOf(issuer, { timeoutMs: 50 }).verify(await issuer.sign())).rejects.toThrow('within 50 ms');
   });
 
-  it('with a redirect to a private address leads nobody there', async () => {
+  it('with a redirect to a private address is not followed', async () => {
     const issuer = await startIssuer();
     const inside = await startServer(publish(issuer));
     const redirect: RequestListener = ({ url }, response) =>
@@ -74,7 +74,7 @@ describe('an issuer that answers something else', () => {
     expect(inside.requests).toEqual([]);
   });
 
-  it('has its keys fetched from another port where the owner names that address', async () => {
+  it('has its keys fetched from another port if the operator names that address', async () => {
     const issuer = await startIssuer();
     const inside = await startServer(publish(issuer));
     const jwks = `http://${inside.host}/keys`;
@@ -82,7 +82,7 @@ describe('an issuer that answers something else', () => {
     expect(inside.requests).toHaveLength(1);
   });
 
-  it('is unavailable to who asks, and told to the operator', async () => {
+  it('is unavailable for callers, and reported to the operator', async () => {
     const issuer = await startIssuer();
     issuer.server.answer(html);
     const crib = await cribWith({ jwt: { issuer: issuer.url, audience: 'toolcrib' }, roles: ROLES });

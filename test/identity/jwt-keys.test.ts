@@ -9,7 +9,7 @@ const UNKNOWN = 'its key does not belong to the issuer';
 const slow = { exp: 9_999_999_999 };
 
 describe('the keys of the issuer', () => {
-  it('are fetched with the first token, once for many at the same time, and kept', async () => {
+  it('are fetched with the first token, once for concurrent ones, and cached', async () => {
     const issuer = await startIssuer();
     const { verify, fetches, time } = verifierOf(issuer);
     expect(fetches()).toBe(0);
@@ -21,7 +21,7 @@ describe('the keys of the issuer', () => {
     expect(fetches()).toBe(1);
   });
 
-  it('are fetched anew when a token names one that is not known: rotation works', async () => {
+  it('are fetched again when a token names an unknown one: rotation works', async () => {
     const issuer = await startIssuer();
     const { verify, fetches } = verifierOf(issuer);
     await verify(await issuer.sign());
@@ -32,7 +32,7 @@ describe('the keys of the issuer', () => {
     expect(fetches()).toBe(2);
   });
 
-  it('are not fetched in a flood, whatever key ids are made up', async () => {
+  it('are not fetched in a flood, whatever key ids callers make up', async () => {
     const issuer = await startIssuer();
     const { verify, fetches, time } = verifierOf(issuer);
     const forged = (index: number) => issuer.sign({}, { header: { kid: `made-up-${index}` } });
@@ -46,7 +46,7 @@ describe('the keys of the issuer', () => {
     expect(fetches()).toBe(6);
   });
 
-  it('that were withdrawn are refused after ten minutes, for tokens that are known, too', async () => {
+  it('that were withdrawn are refused after ten minutes, also for cached tokens', async () => {
     const issuer = await startIssuer();
     const { verify, time } = verifierOf(issuer);
     const token = await issuer.sign(slow);
@@ -58,7 +58,7 @@ describe('the keys of the issuer', () => {
     expect(await verify(token)).toBe(UNKNOWN);
   });
 
-  it('that were changed under the same id are refused, for tokens that are known, too', async () => {
+  it('that were changed under the same id are refused, also for cached tokens', async () => {
     const issuer = await startIssuer();
     const { verify } = verifierOf(issuer);
     const token = await issuer.sign(slow);
@@ -68,7 +68,7 @@ describe('the keys of the issuer', () => {
     expect(await verify(token)).toBe('signature verification failed');
   });
 
-  it('are used for an hour where the issuer is down, and no longer', async () => {
+  it('are used for an hour while the issuer is down, and no longer', async () => {
     const issuer = await startIssuer();
     const { verify, time } = verifierOf(issuer);
     expect(await verify(await issuer.sign(slow))).toEqual(ALICE);
@@ -83,7 +83,7 @@ describe('the keys of the issuer', () => {
     expect(await verify(await issuer.sign(slow))).toEqual(ALICE);
   });
 
-  it('that are not known cannot be judged where the issuer is down', async () => {
+  it('that are unknown cannot be checked while the issuer is down', async () => {
     const issuer = await startIssuer();
     const { verify } = verifierOf(issuer);
     await verify(await issuer.sign());
@@ -93,7 +93,7 @@ describe('the keys of the issuer', () => {
     expect(await verify(await issuer.sign())).toEqual(ALICE);
   });
 
-  it('are asked for with a pause while the issuer is down', async () => {
+  it('are requested with a pause while the issuer is down', async () => {
     const issuer = await startIssuer();
     issuer.server.answer((_, response) => response.writeHead(500).end());
     const { verify, time } = verifierOf(issuer);
@@ -109,7 +109,7 @@ describe('the keys of the issuer', () => {
     expect(issuer.server.requests).toHaveLength(2);
   });
 
-  it('are not fresh because a clock runs backwards', async () => {
+  it('do not become fresh because a clock runs backwards', async () => {
     const issuer = await startIssuer();
     const { verify, time, fetches } = verifierOf(issuer);
     await verify(await issuer.sign());
@@ -118,7 +118,7 @@ describe('the keys of the issuer', () => {
     expect(fetches()).toBe(2);
   });
 
-  it('may be many; a token without a key id is refused where they are more than one', async () => {
+  it('may be many; a token without a key id is refused if there is more than one', async () => {
     const issuer = await startIssuer();
     const { jwk } = await makeKey('other');
     const many = Array.from({ length: 900 }, (_, index) => ({ ...jwk, kid: `other-${index}` }));
@@ -128,7 +128,7 @@ describe('the keys of the issuer', () => {
     expect(await verify(await issuer.sign({}, { header: { kid: undefined } }))).toMatch(/multiple matching keys/);
   });
 
-  it('that are of another kind or for something else are left out', async () => {
+  it('of another kind or purpose are ignored', async () => {
     const issuer = await startIssuer();
     const shared = { kty: 'oct', k: 'c2VjcmV0', kid: 'first' };
     issuer.jwks = { keys: [null, 7, 'x', [], {}, { kty: 'RSA', kid: 7 }, shared, issuer.key.jwk] };
@@ -146,8 +146,8 @@ describe('the keys of the issuer', () => {
   });
 });
 
-describe('a token that was verified', () => {
-  it('is known until it expires, and not a moment longer', async () => {
+describe('a verified token', () => {
+  it('is cached until it expires, and not longer', async () => {
     const issuer = await startIssuer();
     const { verify, time } = verifierOf(issuer);
     const now = Math.floor(time.now / 1000);
@@ -160,7 +160,7 @@ describe('a token that was verified', () => {
     expect(await verify(token)).toMatch(/"exp"/);
   });
 
-  it('is known by all of its text: one that begins alike is looked at for itself', async () => {
+  it('is cached by its full text: a token with the same beginning is verified separately', async () => {
     const issuer = await startIssuer();
     const { verify } = verifierOf(issuer);
     const token = await issuer.sign();
@@ -169,7 +169,7 @@ describe('a token that was verified', () => {
     expect(await verify(token.slice(0, -1))).toBeTypeOf('string');
   });
 
-  it('may be a little late where the configuration says how much', async () => {
+  it('may be slightly expired if the configuration allows it', async () => {
     const issuer = await startIssuer();
     const { verify, time } = verifierOf(issuer, { clockToleranceMs: 30_000 });
     const now = Math.floor(time.now / 1000);
@@ -181,14 +181,14 @@ describe('a token that was verified', () => {
     expect(await verify(await issuer.sign({ nbf: now + 32 }))).toMatch(/"nbf"/);
   });
 
-  it('that never ends is refused', async () => {
+  it('without an expiry is refused', async () => {
     const issuer = await startIssuer();
     expect(await verifierOf(issuer).verify(await issuer.sign({ exp: Number.MAX_VALUE }))).toBe(
       'its expiry is not a valid time',
     );
   });
 
-  it('is no longer one of ours when the configuration names another issuer', async () => {
+  it('is no longer valid when the configuration names another issuer', async () => {
     const [one, other] = [await startIssuer(), await startIssuer()];
     const desk = await deskWith(undefined, Date.now());
     let issuer = one.url;

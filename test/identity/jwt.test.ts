@@ -23,7 +23,7 @@ describe('a token of the issuer', () => {
     });
   });
 
-  it('with the role of an operator is one', async () => {
+  it('with an operator role is an operator', async () => {
     const issuer = await startIssuer();
     const crib = await cribWith({ jwt: { issuer: issuer.url, audience: 'toolcrib' }, roles: ROLES });
     expect(await crib.identify(await issuer.sign({ roles: ['admin'] }))).toMatchObject({
@@ -33,7 +33,7 @@ describe('a token of the issuer', () => {
     });
   });
 
-  it('without a role that is known opens nothing, and open says so', async () => {
+  it('without a known role opens nothing, and open says so', async () => {
     const issuer = await startIssuer();
     const crib = await cribWith({ jwt: { issuer: issuer.url, audience: 'toolcrib' }, roles: ROLES });
     for (const roles of [undefined, null, [], ['stranger'], 'constructor']) {
@@ -43,7 +43,7 @@ describe('a token of the issuer', () => {
     }
   });
 
-  it('may name its audience among others, or any of those that are wanted', async () => {
+  it('may name several audiences, of which one must match', async () => {
     const issuer = await startIssuer();
     const crib = await cribWith({ jwt: { issuer: issuer.url, audience: ['toolcrib', 'crib'] }, roles: ROLES });
     for (const aud of ['toolcrib', 'crib', ['other', 'crib']])
@@ -69,7 +69,7 @@ describe('a token of the issuer', () => {
     });
   });
 
-  it('has its permissions where the configuration says, and only there', async () => {
+  it('has its permissions in the configured claim, and only there', async () => {
     const issuer = await startIssuer();
     const jwt = { issuer: issuer.url, audience: 'toolcrib', permissionsClaim: 'rights.crib' };
     const crib = await cribWith({ jwt, roles: ROLES });
@@ -77,7 +77,7 @@ describe('a token of the issuer', () => {
     expect(await crib.identify(token)).toMatchObject({ caller: { permissions: ['read'] } });
   });
 
-  it('is taken by the algorithms that are allowed, and no other', async () => {
+  it('is accepted with the allowed algorithms, and no other', async () => {
     const issuer = await startIssuer('ES256');
     const crib = await cribWith({
       jwt: { issuer: issuer.url, audience: 'toolcrib', algorithms: 'EdDSA' },
@@ -89,13 +89,13 @@ describe('a token of the issuer', () => {
     expect(await crib.identify(await issuer.sign({}, { key }))).toMatchObject({ ok: true });
   });
 
-  it('needs no key id where the issuer has one key only', async () => {
+  it('needs no key id if the issuer has only one key', async () => {
     const issuer = await startIssuer();
     const crib = await cribWith({ jwt: { issuer: issuer.url, audience: 'toolcrib' }, roles: ROLES });
     expect(await crib.identify(await issuer.sign({}, { header: { kid: undefined } }))).toMatchObject({ ok: true });
   });
 
-  it('comes by the address of the keys that the configuration names', async () => {
+  it('is verified with keys from the configured address', async () => {
     const issuer = await startIssuer();
     issuer.discovery = 'nobody asks';
     const jwt = { issuer: issuer.url, audience: 'toolcrib', jwks: `${issuer.url}/keys` };
@@ -104,7 +104,7 @@ describe('a token of the issuer', () => {
     expect(issuer.server.requests.map(({ url }) => url)).toEqual(['/keys']);
   });
 
-  it('of an issuer whose name ends with a slash must say so, too', async () => {
+  it('of an issuer whose name ends with a slash must have the slash, too', async () => {
     const issuer = await startIssuer();
     const name = `${issuer.url}/`;
     issuer.discovery = { issuer: name, jwks_uri: `${issuer.url}/keys` };
@@ -113,14 +113,14 @@ describe('a token of the issuer', () => {
     expect(await crib.identify(await issuer.sign())).toEqual(REFUSED);
   });
 
-  it('is worth nothing where access.jwt is not configured', async () => {
+  it('has no effect if access.jwt is not configured', async () => {
     const issuer = await startIssuer();
     const crib = await cribWith({ keys: true, roles: ROLES });
     expect(await crib.identify(await issuer.sign())).toEqual(REFUSED);
     expect(issuer.server.requests).toEqual([]);
   });
 
-  it('says by its last word what it says twice, to everybody who reads it', async () => {
+  it('with a duplicate claim has the value of the last one, for every reader', async () => {
     const issuer = await startIssuer();
     const crib = await cribWith({ jwt: { issuer: issuer.url, audience: 'toolcrib' }, roles: ROLES });
     const { CompactSign } = await import('jose');

@@ -9,7 +9,7 @@ import { cribWith, deskWith, REFUSED, ROLES, UNAVAILABLE } from './world.ts';
 const ACCESS = { keys: true, roles: ROLES };
 const DAY = 86_400_000;
 
-describe('what a key opens', () => {
+describe('the permissions of a key', () => {
   it.each<[string, Parameters<Crib['keys']['create']>[0], readonly string[], boolean]>([
     ['the profiles of its roles', { name: 'a', roles: ['dev', 'ops'] }, ['assistant', 'operations', 'opera'], false],
     ['globs of a role', { name: 'a', roles: ['ops'] }, ['operations', 'opera'], false],
@@ -69,7 +69,7 @@ describe('what a key opens', () => {
     }
   });
 
-  it('its identity cannot be changed by who gets it', async () => {
+  it('its identity cannot be changed by its receiver', async () => {
     const { identify, keys } = await deskWith(ACCESS);
     const { key } = await keys.create({ name: 'a', roles: ['dev'] }, 'ann');
     const identity = await identify(key);
@@ -80,7 +80,7 @@ describe('what a key opens', () => {
 });
 
 describe('the secret', () => {
-  it('is shown once and kept as a hash: no file of the store holds it', async () => {
+  it('is shown once and stored as a hash: no file of the store contains it', async () => {
     const folder = folderWith({ 'toolcrib.yaml': 'access: { keys: true }\n' });
     const crib = await createCrib({ configFile: folder, watch: false });
     onTestFinished(() => crib.close());
@@ -94,8 +94,8 @@ describe('the secret', () => {
   });
 });
 
-describe('the end of a key', () => {
-  it('comes at its very millisecond', async () => {
+describe('the expiry of a key', () => {
+  it('is exact to the millisecond', async () => {
     const { identify, keys, time } = await deskWith(ACCESS);
     const { key, info } = await keys.create({ name: 'a', roles: ['dev'], forMs: 1000 }, 'ann');
     expect(info.expiresAt).toBe(time.now + 1000);
@@ -106,7 +106,7 @@ describe('the end of a key', () => {
     expect(await keys.list()).toMatchObject([{ state: 'expired' }]);
   });
 
-  it('is 90 days away unless something else is said, and never only where that is said', async () => {
+  it('is after 90 days by default, and never only if requested', async () => {
     const { keys, time } = await deskWith(ACCESS);
     const { info } = await keys.create({ name: 'a', roles: ['dev'] }, 'ann');
     expect(info.expiresAt).toBe(time.now + 90 * DAY);
@@ -114,7 +114,7 @@ describe('the end of a key', () => {
     expect(endless.info).not.toHaveProperty('expiresAt');
   });
 
-  it('stays where the clock of the machine is set back', async () => {
+  it('stays if the clock of the machine is set back', async () => {
     const crib = await cribWith(ACCESS);
     const { key } = await crib.keys.create({ name: 'a', roles: ['dev'], forMs: 60_000 }, 'ann');
     const steady = performance.now.bind(performance);
@@ -124,7 +124,7 @@ describe('the end of a key', () => {
     expect(await crib.identify(key)).toEqual(REFUSED);
   });
 
-  it('comes while the machine sleeps, when only the clock on the wall goes on', async () => {
+  it('includes the time while the machine sleeps, when only the wall clock continues', async () => {
     const crib = await cribWith(ACCESS);
     const { key } = await crib.keys.create({ name: 'a', roles: ['dev'], forMs: 60_000 }, 'ann');
     const awake = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
@@ -132,7 +132,7 @@ describe('the end of a key', () => {
     expect(await crib.identify(key)).toEqual(REFUSED);
   });
 
-  it('comes at once when it is revoked, by another process too', async () => {
+  it('is immediate when it is revoked, also by another process', async () => {
     const configFile = folderWith({ 'toolcrib.yaml': 'access: { keys: true }\nprofiles: { assistant: {} }\n' });
     const [one, other] = [
       await createCrib({ configFile, watch: false }),
@@ -155,8 +155,8 @@ describe('the end of a key', () => {
   });
 });
 
-describe('when a key was used', () => {
-  it('is noted once a minute, however many come at once', async () => {
+describe('the last use of a key', () => {
+  it('is stored once a minute, however many requests come at once', async () => {
     const { identifyWith, options, keys, store, time } = await deskWith(ACCESS);
     const notes: number[] = [];
     const noteUse = async (id: string, at: number, everyMs: number) => {
@@ -176,7 +176,7 @@ describe('when a key was used', () => {
     expect(notes).toEqual([start, start + 60_000]);
   });
 
-  it('keeps nobody waiting, and nobody out', async () => {
+  it('delays and refuses no caller', async () => {
     const { identifyWith, options, keys, store, warnings } = await deskWith(ACCESS);
     const { key } = await keys.create({ name: 'a', roles: ['dev'] }, 'ann');
     const never = identifyWith({ ...options, keys: { ...store.keys, noteUse: () => new Promise(() => {}) } });
@@ -190,8 +190,8 @@ describe('when a key was used', () => {
   });
 });
 
-describe('where the store does not answer', () => {
-  it('nobody gets in by a key, and nobody learns why', async () => {
+describe('if the store does not answer', () => {
+  it('no key is accepted, and callers do not learn why', async () => {
     const { identify, keys, store, warnings } = await deskWith(ACCESS);
     const { key } = await keys.create({ name: 'a', roles: ['dev'] }, 'ann');
     await store.close();
@@ -232,7 +232,7 @@ describe('making a key', () => {
     expect(await keys.list()).toEqual([]);
   });
 
-  it('needs somebody who makes it', async () => {
+  it('requires a creator', async () => {
     const { keys } = await deskWith(ACCESS);
     await expect(keys.create({ name: 'a', roles: ['dev'] }, wrong(undefined))).rejects.toMatchObject({
       code: 'invalid_key',
@@ -240,7 +240,7 @@ describe('making a key', () => {
     await expect(keys.revoke('x', '')).rejects.toMatchObject({ code: 'invalid_key' });
   });
 
-  it('many at once makes as many', async () => {
+  it('many at once creates as many', async () => {
     const { keys } = await deskWith(ACCESS);
     const made = await Promise.all(Array.from({ length: 50 }, () => keys.create({ name: 'a', roles: ['dev'] }, 'ann')));
     expect(new Set(made.map(({ key }) => key)).size).toBe(50);

@@ -41,7 +41,7 @@ async function cribAndFile(): Promise<{ readonly crib: Crib; readonly folder: st
   return { crib, folder, file: crib.operatorTokenFile() ?? '' };
 }
 
-describe('the token of the environment', () => {
+describe('the operator token in the environment', () => {
   it.each([undefined, { keys: true, roles: ROLES }])('makes an operator, with access %j', async (access) => {
     withVariable(' correct-horse-battery ');
     const crib = await cribWith(access);
@@ -57,7 +57,7 @@ describe('the token of the environment', () => {
     expect(await crib.operatorToken()).toBe('correct-horse-battery');
   });
 
-  it('holds in a crib without a configuration, too', async () => {
+  it('works in a crib without a configuration, too', async () => {
     withVariable('correct-horse-battery');
     expect(await (await createCrib()).identify('correct-horse-battery')).toMatchObject({ ok: true, operator: true });
   });
@@ -70,7 +70,7 @@ describe('the token of the environment', () => {
   });
 
   it.each(['short', 'fifteen-letters', 'has a space in the middle', 'ümläut-ümläut-ümläut', 'x'.repeat(513)])(
-    'that could be guessed or not be sent is a mistake at start: %s',
+    'that could be guessed or not be sent is an error at start: %s',
     async (token) => {
       withVariable(token);
       const error = await createCrib().catch((cause: Error) => cause);
@@ -79,7 +79,7 @@ describe('the token of the environment', () => {
     },
   );
 
-  it('that is empty is none', async () => {
+  it('that is empty is ignored', async () => {
     withVariable('');
     expect(await (await createCrib()).identify('')).toMatchObject({ ok: true, operator: false });
   });
@@ -114,7 +114,7 @@ describe('the token in the file that TOOLCRIB_OPERATOR_TOKEN_FILE names', () => 
     },
   );
 
-  it('is made there if the file is missing, and leaves the state directory alone', async () => {
+  it('is created there if the file is missing, without touching the state directory', async () => {
     const file = named();
     const { XDG_STATE_HOME = '' } = process.env;
     const before = readdirSync(XDG_STATE_HOME);
@@ -142,7 +142,7 @@ describe('the token in the file that TOOLCRIB_OPERATOR_TOKEN_FILE names', () => 
     if (text !== '') expect(String(error)).not.toContain(text);
   });
 
-  it('beside TOOLCRIB_OPERATOR_TOKEN is a mistake at start', async () => {
+  it('beside TOOLCRIB_OPERATOR_TOKEN is an error at start', async () => {
     named('correct-horse-battery');
     vi.stubEnv('TOOLCRIB_OPERATOR_TOKEN', 'another-token-of-ours');
     await expect(createCrib()).rejects.toMatchObject({
@@ -153,7 +153,7 @@ describe('the token in the file that TOOLCRIB_OPERATOR_TOKEN_FILE names', () => 
 });
 
 describe('the token in the state folder', () => {
-  it('lies in the state directory of the user, and not in the folder of the configuration', async () => {
+  it('is in the state directory of the user, and not in the folder of the configuration', async () => {
     const { crib, folder, file } = await cribAndFile();
     const { XDG_STATE_HOME = '' } = process.env;
     await crib.operatorToken();
@@ -162,7 +162,7 @@ describe('the token in the state folder', () => {
     expect(readdirSync(join(folder, '.toolcrib')).toSorted()).toEqual(['.gitignore', 'id']);
   });
 
-  it('is made at first need, for its owner only, and stays', async () => {
+  it('is created at first need, readable by its owner only, and stays', async () => {
     const { crib, file } = await cribAndFile();
     expect(await crib.identify('tco_xxxx')).toEqual(REFUSED);
     expect(existsSync(file)).toBe(false);
@@ -186,7 +186,7 @@ describe('the token in the state folder', () => {
     expect(readdirSync(folder)).toEqual(['operator-token']);
   });
 
-  it('is the same for all who need it first in one process', async () => {
+  it('is the same for all concurrent first uses in one process', async () => {
     const folder = temporaryFolder();
     const tokens = await Promise.all(
       Array.from({ length: 20 }, () => createOperatorToken(undefined, { folder: () => folder, hide: () => {} }).get()),
@@ -203,7 +203,7 @@ describe('the token in the state folder', () => {
     }
   });
 
-  it('is worth nothing as soon as it is removed, and another one is made', async () => {
+  it('is invalid as soon as it is removed, and another one is created', async () => {
     const { crib, file } = await cribAndFile();
     const token = await crib.operatorToken();
     rmSync(file);
@@ -242,7 +242,7 @@ describe('the token in the state folder', () => {
   });
 
   it.skipIf(process.platform === 'win32')(
-    'a folder or a pipe in its place opens nothing, and nobody waits',
+    'a folder or a pipe in its place opens nothing, without waiting',
     async () => {
       const { crib, file } = await cribAndFile();
       const token = await crib.operatorToken();
@@ -263,7 +263,7 @@ describe('the token in the state folder', () => {
     expect(await crib.identify(token)).toEqual(OPERATOR);
   });
 
-  it('lives as long as the process where nothing can be written', async () => {
+  it('lasts as long as the process if nothing can be written', async () => {
     const token = createOperatorToken(undefined, { folder: () => undefined, hide: () => {} });
     expect(await token.matches('tco_x')).toBe(false);
     const text = await token.get();

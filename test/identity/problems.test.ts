@@ -4,7 +4,7 @@ import { cribWith } from './world.ts';
 
 const ALL = { dev: { profiles: '*' } };
 
-describe('what access hardly means is told', () => {
+describe('doubtful settings of access are reported', () => {
   it.each<[string, AccessConfig, readonly string[]]>([
     ['nothing of what makes sense', { keys: true, roles: { ...ALL, ops: { profiles: ['assistant', 'op*'] } } }, []],
     [
@@ -37,7 +37,7 @@ describe('what access hardly means is told', () => {
     expect((await cribWith(access)).warnings()).toEqual(problems);
   });
 
-  it('keys that open nothing because they are off; not those that are revoked', async () => {
+  it('keys that open nothing because they are off; not revoked ones', async () => {
     const crib = await cribWith({ jwt: { issuer: 'https://id.example.com', audience: 'a' }, roles: ALL });
     expect(await crib.keys.problems()).toEqual([]);
     const { info } = await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'ann');

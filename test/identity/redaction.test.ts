@@ -15,22 +15,22 @@ async function tell(make: (key: string, token: string) => string) {
   return { key, token, said, told: result.status === 'failed' ? result.error.message : '' };
 }
 
-describe('what callers are told', () => {
-  it('never holds an API key; its id stays', async () => {
+describe('answers to callers', () => {
+  it('never contain an API key; its id stays', async () => {
     const { key, told } = await tell((key) => `bad header: Bearer ${key}!`);
     expect(told).toContain(`bad header: Bearer [secret API key ${key.slice(4, 14)}]!`);
   });
 
-  it('never holds the token of the operator', async () => {
+  it('never contain the operator token', async () => {
     expect((await tell((_, token) => `it is ${token}`)).told).toContain('it is [secret operator token]');
   });
 
-  it('never holds it in base64', async () => {
+  it('never contain it in base64', async () => {
     const { said, told } = await tell((_, token) => Buffer.from(`operator:${token}`).toString('base64'));
     expect(told).not.toContain(said.slice(20, 50));
   });
 
-  it('never holds the one of the environment', async () => {
+  it('never contain the one of the environment', async () => {
     vi.stubEnv('TOOLCRIB_OPERATOR_TOKEN', 'correct-horse-battery');
     onTestFinished(() => void vi.unstubAllEnvs());
     expect((await tell(() => 'env: correct-horse-battery')).told).toContain('env: [secret operator token]');

@@ -33,7 +33,7 @@ const cribWith = (executors: string, module = ECHO, more = '') =>
   cribOf(folderWith({ 'toolcrib.yaml': `executors: ${executors}\n${more}`, 'echo.mjs': module }), { watch: false });
 
 describe('an executor that the configuration names by module', () => {
-  it('is made of its options, and fills in secrets that it sends to their own hosts', async () => {
+  it('is created with its options, and fills in secrets that it sends to their own hosts', async () => {
     const { folder, result } = await sayIn({ CUSTOM_KEY: 'hunter2-hunter2' });
     expect(result).toMatchObject({
       ok: true,
@@ -110,18 +110,18 @@ const sourceCrib = (entry: string, module = SOURCE, more = '') =>
   });
 
 describe('a source that the configuration names by module', () => {
-  it('is told its name and its options, and brings tools that run', async () => {
+  it('gets its name and its options, and brings tools that run', async () => {
     const crib = await sourceCrib('{ module: ./mine.mjs }');
     expect(await (await crib.open()).call('of_box', {})).toMatchObject({ ok: true, content: [{ text: 'box' }] });
   });
 
-  it('brings tools of kinds of your own as data', async () => {
+  it('brings tools of custom kinds as data', async () => {
     const executors = 'executors: { echo: { module: ./echo.mjs, options: { host: api.example.com } } }\n';
     const crib = await sourceCrib('{ module: ./mine.mjs, options: { kind: echo } }', SOURCE, executors);
     expect(await (await crib.open()).call('of_box', {})).toMatchObject({ ok: true, content: [{ text: 'hi' }] });
   });
 
-  it('is trusted by the word of the configuration and not by its own', async () => {
+  it('is trusted as the configuration says, not as it says itself', async () => {
     const own = await sourceCrib('{ module: ./mine.mjs }');
     expect(own.get('of_box')?.effects.readOnly).toBeUndefined();
     const trusted = await sourceCrib('{ module: ./mine.mjs, trust: true }');
@@ -153,7 +153,7 @@ describe('a source that the configuration names by module', () => {
     expect(report?.reason).toContain(words);
   });
 
-  it('what a source of your own has no use for is a mistake', async () => {
+  it('a key that a custom source does not use is an error', async () => {
     const crib = await sourceCrib('{ module: ./mine.mjs, share: caller }');
     expect(crib.warnings().join('\n')).toMatch(/share/);
     expect(namesOf(crib)).toEqual([]);

@@ -69,7 +69,9 @@ async function forward(request: IncomingMessage, response: ServerResponse, url: 
 
 const NOT_PASSED_ON = ['host', 'connection', 'content-length'];
 
-describe('what was never handed to a transport has not begun: the yes counts again', { timeout: 60_000 }, () => {
+describe('a call that was never passed to a transport has not begun: the approval is valid again', {
+  timeout: 60_000,
+}, () => {
   it.each<[string, string, () => Promise<Kind> | Kind]>([
     [
       'http: nothing listens',
@@ -135,7 +137,7 @@ async def work_async():
 `;
 
 it.each(['work', 'work_async'])(
-  'python: %s, which waits for a worker until its time is up, keeps its yes',
+  'python: %s, which waits for a worker until its timeout, keeps its approval',
   {
     timeout: 60_000,
   },
@@ -161,7 +163,7 @@ it.each(['work', 'work_async'])(
   },
 );
 
-describe('what was handed over has begun, whatever came of it: the yes is used', { timeout: 60_000 }, () => {
+describe('a call that was passed on has begun, whatever follows: the approval is used', { timeout: 60_000 }, () => {
   it.each<[string, string, () => Promise<Kind> | Kind]>([
     [
       'http: a redirect to where nothing listens',
@@ -208,7 +210,9 @@ describe('what was handed over has begun, whatever came of it: the yes is used',
   });
 });
 
-describe('a server that has read the request and breaks the encryption: the yes is used', { timeout: 60_000 }, () => {
+describe('a server that has read the request and breaks the encryption: the approval is used', {
+  timeout: 60_000,
+}, () => {
   const breaks = Object.entries(BREAKS);
   const allowing = (host: string) => `executors: { http: { allowPrivate: ["${host}"] } }\n`;
 

@@ -125,7 +125,7 @@ const codeOf = (result: ToolResult) => (result.status === 'failed' ? result.erro
 
 describe.each(KINDS)('%s', (kind) => {
   describe.each(Object.keys(CALLS) as Made[])('a call %s', (made) => {
-    it('that is answered with 401 is sent once more, as it was, with another token, and runs once', async () => {
+    it('that is answered with 401 is sent once more, unchanged, with another token, and runs once', async () => {
       const { door, call } = await shop(kind, made);
       door.replies = [[401, { 'www-authenticate': 'Bearer error="invalid_token"' }], 'pass'];
       const result = await call();

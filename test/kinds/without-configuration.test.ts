@@ -14,7 +14,7 @@ async function chestOf(...tools: readonly Record<string, unknown>[]) {
 const INPUT = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] };
 
 describe('built-in kinds without a configuration', () => {
-  it('a command runs in the working directory and reads what lies there', async () => {
+  it('a command runs in the working directory and reads its files', async () => {
     const chest = await chestOf(
       { name: 'say', input: INPUT, run: { kind: 'shell', command: ['echo', '{text}'] } },
       { name: 'show', input: INPUT, run: { kind: 'shell', command: ['cat', '{text}'], paths: ['text'] } },
@@ -24,7 +24,7 @@ describe('built-in kinds without a configuration', () => {
     expect(await chest.call('show', { text: '/etc/hosts' })).toMatchObject({ error: { code: 'invalid_input' } });
   });
 
-  it('what decides what is run stays protected from commands', async () => {
+  it('protected paths stay protected from commands', async () => {
     const run = { kind: 'shell', command: ['touch', '{text}'], paths: ['text'], sandbox: { write: process.cwd() } };
     const chest = await chestOf({ name: 'edit', input: INPUT, policy: { approval: 'never' }, run });
     expect(await chest.call('edit', { text: 'package.json' })).toMatchObject({ ok: false });
@@ -43,12 +43,12 @@ describe('built-in kinds without a configuration', () => {
     expect(await chest.call('shout', { text: 'hello' })).toMatchObject({ ok: true, content: [{ text: 'HELLO' }] });
   });
 
-  it('a request is sent, and to no private address', async () => {
+  it('a request is sent, but not to a private address', async () => {
     const chest = await chestOf({ name: 'get', run: { kind: 'http', method: 'GET', url: 'http://127.0.0.1:1/' } });
     expect(await chest.call('get')).toMatchObject({ error: { message: expect.stringContaining('allowPrivate') } });
   });
 
-  it('a secret that nothing declares keeps its tool from running', async () => {
+  it('an undeclared secret keeps its tool from running', async () => {
     const run = { kind: 'shell', command: ['env'], env: { TOKEN: `\${secret:token}` } };
     const chest = await chestOf({ name: 'env', run });
     expect(await chest.call('env')).toMatchObject({ ok: false, error: { code: 'unavailable' } });

@@ -48,7 +48,7 @@ function toolcrib(words: readonly string[], env: Readonly<Record<string, string>
 }
 
 describe('an executor from outside the repository', () => {
-  it('its package imports Toolcrib by its published names and nothing else of it', () => {
+  it('its package imports Toolcrib only by its published names', () => {
     const code = readdirSync(EXAMPLE, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.js'))
       .map((file) => readFileSync(join(EXAMPLE, file), 'utf8'))
@@ -95,7 +95,7 @@ describe('an executor from outside the repository', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, data: { book: { id: '1', title: 'Middlemarch' } } });
   });
 
-  it('fails in the words of the server, and refuses arguments before they are sent', async () => {
+  it('fails with the message of the server, and refuses arguments before they are sent', async () => {
     await expect(toolcrib(['call', 'find_book', 'id=3'])).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringContaining('There is no such book.'),
@@ -103,7 +103,7 @@ describe('an executor from outside the repository', () => {
     await expect(toolcrib(['call', 'find_book'])).rejects.toMatchObject({ code: 1 });
   });
 
-  it('a secret is sent to its own hosts alone, and never shown', async () => {
+  it('a secret is sent only to its own hosts, and never shown', async () => {
     const outcome = await toolcrib(['call', 'find_book', 'id=1'], {
       BOOKS_URL: endpoint.replace('127.0.0.1', 'localhost'),
     }).catch((error: { stdout: string; stderr: string }) => error);
@@ -111,7 +111,7 @@ describe('an executor from outside the repository', () => {
     expect(outcome.stdout + outcome.stderr).not.toContain('hunter2');
   });
 
-  it('a bad run and bad options are told of by check', async () => {
+  it('check reports a bad run and bad options', async () => {
     const tools = join(project, 'tools.yaml');
     const good = readFileSync(tools, 'utf8');
     writeFileSync(tools, good.replace('$id: ID!', '$isbn: ID!'));

@@ -21,7 +21,7 @@ const OLD_NODE = ['/usr/bin/node', '/usr/local/bin/node'].flatMap((program) => {
 })[0];
 
 describe('the packed package', () => {
-  it('holds what it needs and nothing of the workshop', () => {
+  it('contains what it needs and no development files', () => {
     expect(readdirSync(installed).toSorted()).toEqual([
       'CHANGELOG.md',
       'LICENSE',
@@ -45,7 +45,7 @@ describe('the packed package', () => {
     ).toEqual({});
   });
 
-  it('leaves out what a run of an example leaves behind', async () => {
+  it('leaves out files that a run of an example creates', async () => {
     const copy = join(home, 'copy');
     for (const file of ['examples/kept.ts', 'examples/starter/.toolcrib/crib.db', 'examples/py/__pycache__/a.pyc']) {
       mkdirSync(dirname(join(copy, file)), { recursive: true });
@@ -84,7 +84,7 @@ describe('the packed package', () => {
     expect(await store.specs.put({ name: 'built' }, 'alice')).toBe('added');
   });
 
-  it('works with its runtime dependencies alone', async () => {
+  it('works with its runtime dependencies only', async () => {
     const code = `
       import { createCrib, defineTool } from 'toolcrib';
       const add = defineTool({ name: 'add', description: '', input: { type: 'object', properties: { a: { type: 'number' }, code: { type: 'string', pattern: '^x+$' } }, required: ['a'] }, run: ({ a }) => a + 1 });
@@ -105,7 +105,7 @@ describe('the packed package', () => {
     expect(Number(stdout)).toBeGreaterThanOrEqual(3);
   });
 
-  it.skipIf(OLD_NODE === undefined)('says on an old Node which one it needs (needs another Node)', async () => {
+  it.skipIf(OLD_NODE === undefined)('names the required version on an old Node (needs another Node)', async () => {
     const { program, version } = OLD_NODE ?? { program: '', version: '' };
     const code = `await import('toolcrib').catch((error) => console.log(error.name + ': ' + error.message))`;
     const { stdout } = await run(program, ['--input-type=module', '--eval', code], { cwd: home });
@@ -118,7 +118,7 @@ describe('the packed package', () => {
   });
 
   it.skipIf(OLD_NODE === undefined)(
-    'installs its workshop without a word on an old Node (needs another Node)',
+    'installs its development files silently on an old Node (needs another Node)',
     async () => {
       const folder = join(home, 'workshop');
       for (const file of ['package.json', 'package-lock.json', 'ui/package.json', '.npmrc'])
@@ -134,7 +134,7 @@ describe('the packed package', () => {
     },
   );
 
-  it('exports a retriever that needs no crib, with the vectors of the package', async () => {
+  it('exports a retriever that works without a crib, with the vectors of the package', async () => {
     const code = `
       import { createRetriever } from 'toolcrib/search';
       const retriever = createRetriever([{ name: 'send_mail', description: 'Send an email' }, { name: 'bake', description: 'Bake bread' }]);
@@ -146,13 +146,13 @@ describe('the packed package', () => {
     expect(stderr).toBe('');
   });
 
-  it('exports the laws of executors', async () => {
+  it('exports the contract suite of executors', async () => {
     const code = `console.log(Object.keys(await import('toolcrib/testing')).join())`;
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], { cwd: home });
     expect(stdout.trim()).toBe('executorContract,fakeExecutor,sourceContract,testCall,testSpec');
   });
 
-  it('has a command that reads a configuration, runs a module of it and keeps specs', async () => {
+  it('has a command that reads a configuration, runs a module of it and stores specs', async () => {
     const folder = join(home, 'project');
     mkdirSync(join(folder, 'plugins'), { recursive: true });
     writeFileSync(
@@ -175,7 +175,7 @@ describe('the packed package', () => {
     expect(tools.map((tool: { name: string }) => tool.name)).toEqual(['add', 'page']);
   });
 
-  it('loads nothing heavy when it is imported', async () => {
+  it('imports nothing heavy', async () => {
     const code = `
       import 'toolcrib';
       import { createRequire } from 'node:module';

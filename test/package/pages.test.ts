@@ -12,7 +12,7 @@ const PAGES = ['README.md', ...globSync('docs/guides/*.md', { cwd: ROOT }).sort(
 const LOOKED_AT = ['text', 'mermaid'];
 
 it.each(['README.md', 'SECURITY.md', 'AGENTS.md', ...globSync('docs/**/*.md', { cwd: ROOT }).sort()])(
-  '%s links to what is there',
+  '%s has no dead links',
   (page) => {
     expect(deadLinks(ROOT, page)).toEqual([]);
   },
@@ -29,7 +29,7 @@ it.each(REFERENCES)('%s begins with a link to a guide and a table of contents', 
   expect(anchors.filter((anchor) => !beginning.includes(anchor))).toEqual([]);
 });
 
-it('has TypeScript that compiles, on every page', async () => {
+it('every page has TypeScript that compiles', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-blocks-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
@@ -57,7 +57,7 @@ it('has TypeScript that compiles, on every page', async () => {
 describe.each(PAGES)('%s', (page) => {
   const blocks = blocksOf(page);
 
-  it('has blocks that a test can run, and says where each belongs', () => {
+  it('has blocks that a test can run, each with its file', () => {
     for (const { language, file, code } of blocks) {
       if (language === 'json') JSON.parse(code);
       else if (language === 'yaml') parse(code);

@@ -28,7 +28,7 @@ describe('a release', () => {
     ]);
   });
 
-  it('does not begin with an option that it does not know', async () => {
+  it('does not begin with an unknown option', async () => {
     await expect(release('--pubish')).rejects.toMatchObject({
       code: 2,
       stdout: '',

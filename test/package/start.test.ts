@@ -71,7 +71,7 @@ function keptFile(): string {
 }
 
 describe('the built command', () => {
-  it('loads one file of code, as it was compiled before, and of Node no more than it uses', async () => {
+  it('loads one file of compiled code, and no more of Node than it uses', async () => {
     const report = join(home, 'loaded.json');
     const spy = join(home, 'spy.cjs');
     writeFileSync(
@@ -91,7 +91,7 @@ describe('the built command', () => {
     expect(heavy.filter((name) => parts.includes(`NativeModule ${name}`))).toEqual([]);
   });
 
-  it('prints the same from compiled code that was kept, and leaves nothing in the project', async () => {
+  it('prints the same from cached code, and leaves nothing in the project', async () => {
     const first = await toolcrib(['list']);
     const { mtimeMs } = statSync(keptFile());
     expect(await toolcrib(['list'])).toBe(first);
@@ -101,7 +101,7 @@ describe('the built command', () => {
     expect(readdirSync(home).toSorted()).toEqual(['.cache', 'project']);
   });
 
-  it('keeps compiled code for each command where nobody else can write', async () => {
+  it('caches compiled code for each command where no other user can write', async () => {
     await toolcrib(['list']);
     await toolcrib(['help']);
     expect(kept()).toEqual([expect.stringMatching(/-help\.cache$/), expect.stringMatching(/-list\.cache$/)]);
@@ -109,7 +109,7 @@ describe('the built command', () => {
     for (const name of kept()) expect(statSync(join(cacheFolder(), name)).mode & 0o777).toBe(0o600);
   });
 
-  it('keeps nothing for a word that is no command', async () => {
+  it('caches nothing for an unknown command', async () => {
     await expect(toolcrib(['lsit'])).rejects.toMatchObject({ code: 2 });
     expect(kept()).toEqual([]);
   });
@@ -119,7 +119,7 @@ describe('the built command', () => {
     ['empty', () => Buffer.alloc(0)],
     ['damaged in the middle', (bytes: Buffer) => Buffer.from(bytes).fill(0, 100_000, 104_096)],
     ['something else', () => Buffer.from('compiled code')],
-  ])('does not use what is %s, and keeps it anew', async (_, damage) => {
+  ])('does not use a cache that is %s, and writes it again', async (_, damage) => {
     await toolcrib(['list']);
     const file = keptFile();
     const damaged = damage(readFileSync(file));
@@ -128,7 +128,7 @@ describe('the built command', () => {
     expect(readFileSync(file).equals(damaged)).toBe(false);
   });
 
-  it('uses no folder that others can write to', async () => {
+  it('uses no folder that other users can write to', async () => {
     mkdirSync(cacheFolder(), { recursive: true });
     chmodSync(cacheFolder(), 0o777);
     expect(await toolcrib(['list'])).toContain(LISTED);
@@ -145,19 +145,19 @@ describe('the built command', () => {
   it.each([
     ['where there is no home', { HOME: '/dev/null' }],
     ['where the home is no absolute path', { HOME: 'home' }],
-  ])('works and keeps nothing %s', async (_, env) => {
+  ])('works and caches nothing %s', async (_, env) => {
     expect(await toolcrib(['list'], env)).toContain(LISTED);
     expect(leftBehind()).toEqual([]);
     expect(existsSync(cacheFolder())).toBe(false);
   });
 
-  it('works and keeps no code where Node is to keep none, only names for completion', async () => {
+  it("works and caches no code if Node's cache is off, only names for completion", async () => {
     expect(await toolcrib(['list'], { NODE_DISABLE_COMPILE_CACHE: '1' })).toContain(LISTED);
     expect(leftBehind()).toEqual([]);
     expect(readdirSync(cacheFolder())).toEqual(['names']);
   });
 
-  it('keeps it where XDG_CACHE_HOME or NODE_COMPILE_CACHE say', async () => {
+  it('caches in XDG_CACHE_HOME or NODE_COMPILE_CACHE', async () => {
     const folders = { XDG_CACHE_HOME: join(home, 'xdg'), NODE_COMPILE_CACHE: join(home, 'node') };
     for (const [name, folder] of Object.entries(folders)) {
       await toolcrib(['list'], { [name]: folder });
@@ -166,7 +166,7 @@ describe('the built command', () => {
     expect(readdirSync(cacheFolder())).toEqual(['names']); // where Node keeps code says nothing about names
   });
 
-  it('removes what earlier versions kept and nobody renewed for a month', async () => {
+  it('removes caches of earlier versions that are older than a month', async () => {
     await toolcrib(['list']);
     const folder = dirname(keptFile());
     const aged = (name: string, days: number) => {
@@ -182,7 +182,7 @@ describe('the built command', () => {
     expect(readdirSync(folder)).not.toContain('toolcrib-old-list.cache');
   });
 
-  it('runs strictly, as its sources do', () => {
+  it('runs in strict mode, as its sources do', () => {
     for (const name of globSync('*.cjs', { cwd: dirname(MAIN) })) {
       expect(readFileSync(join(dirname(MAIN), name), 'utf8')).toMatch(/^'use strict';/);
     }

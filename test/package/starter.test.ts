@@ -62,7 +62,7 @@ describe.each([
   ['with bubblewrap, where it is installed', () => process.env.PATH],
   ['without bubblewrap', () => join(home, 'bin')],
 ])('%s', (_, pathOf) => {
-  it('its commands run, and check has nothing against them', async () => {
+  it('its commands run, and check reports no problem', async () => {
     const list = await toolcribOn(pathOf(), 'call', 'list_folder', '--json');
     expect(JSON.parse(list.stdout)).toMatchObject({ ok: true, data: ['about.txt'] });
     const report = JSON.parse((await toolcribOn(pathOf(), 'check', '--json')).stdout);
@@ -73,7 +73,7 @@ describe.each([
       ]);
   });
 
-  it('what deletes a file asks first, deletes what was named, and nothing outside its folder', async () => {
+  it('a tool that deletes a file requires approval, deletes the named file, and nothing outside its folder', async () => {
     const toolcrib = (...args: readonly string[]) => toolcribOn(pathOf(), ...args);
     const file = join(starter, 'workspace/old.txt');
     cpSync(join(starter, 'workspace/about.txt'), file);

@@ -41,13 +41,13 @@ describe("the packed package converts schemas of the user's own zod", () => {
     expect(await runWith(packages, code(name))).toBe(SHOWN);
   });
 
-  it('zod 3 without a converter is told which one to install', async () => {
+  it('zod 3 without a converter gets an error with the package to install', async () => {
     expect(await runWith({ zod: 'zod3' }, code('zod'))).toBe(
       'invalid_schema: The input schema (zod) cannot be converted to JSON Schema. It is a zod 3 schema, which needs a converter. Install zod-to-json-schema@^3.25 beside zod@^3.25.28; or install zod@^4.2, or give a JSON Schema.',
     );
   });
 
-  it('a zod that is hidden in a bundle is told which one to install', async () => {
+  it('a zod that is hidden in a bundle gets an error with the package to install', async () => {
     const folder = join(home, 'bundled');
     mkdirSync(folder);
     const options: BuildOptions = { bundle: true, format: 'esm', platform: 'node', external: ['toolcrib'] };

@@ -134,7 +134,7 @@ describe('the command line answers as it was recorded', () => {
     await runAndKeep('approval-11-told-so', `call wipe what=more --approval ${denied.waiting.id} --json`);
   });
 
-  it('where it keeps specs, keys, calls and the audit', async () => {
+  it('for specs, keys, calls and the audit', async () => {
     await runAndKeep('specs-add', 'specs add new-tools.yaml --json');
     await runAndKeep('specs', 'specs --json');
     await runAndKeep('specs-export', 'specs export get_pet');

@@ -55,13 +55,13 @@ describe('the library answers as it was recorded', () => {
 
   it('with the order of extensions', () => keep('extension-order', library.EXTENSION_ORDER));
 
-  it('with what is thrown for the mistakes of a developer', async () => {
+  it('with the errors for mistakes of a developer', async () => {
     const thrown: Record<string, unknown> = {};
     for (const [mistake, run] of Object.entries(MISTAKES)) thrown[mistake] = await thrownBy(run);
     await keep('mistakes', thrown);
   });
 
-  it('with results of calls, and what explain, search and listings say', async () => {
+  it('with results of calls, explain, search and listings', async () => {
     const crib = await createCrib({
       tools: [
         { ...TOOL, effects: { readOnly: true }, tags: ['math'], run: () => done('three', 3) },

@@ -117,7 +117,7 @@ async function keep(name: string, { recording }: Heard): Promise<void> {
 }
 
 describe('REST answers as it was recorded', () => {
-  it.each(Object.entries(LOCAL))('to a caller at this machine: %s', async (name, asked) => {
+  it.each(Object.entries(LOCAL))('to a local caller: %s', async (name, asked) => {
     await keep(`local-${name}`, await ask(server.url, asked));
   });
 
@@ -147,7 +147,7 @@ describe('REST answers as it was recorded', () => {
     );
   });
 
-  it('to callers with and without a key where access is on', async () => {
+  it('to callers with and without a key, with access', async () => {
     const guarded = await crib.serve('--config', 'access.yaml');
     try {
       const operator = { authorization: `Bearer ${guarded.token}` };

@@ -36,12 +36,12 @@ describe('a hostile pattern cannot hang validation', () => {
     expect(checkInput(createSchemas(), schema, { aaa: 1 }).ok).toBe(true);
   });
 
-  it('that is large as well as the text runs out of its allowance', () => {
+  it('that is as large as the text exhausts its allowance', () => {
     const schema = { pattern: '((a?){10}){30}a{900}$' };
     expect(issuesOf(checkInput(createSchemas(), schema, text))).toEqual(TOO_MUCH);
   });
 
-  it('that stands where only a reference finds it is not run', () => {
+  it('that only a reference reaches is not run', () => {
     const schema = { $ref: '#/x-hidden', 'x-hidden': { pattern: '(?=(a+)+$)' } };
     expect(() => createSchemas().input(specOf(schema))).toThrow(/cannot be run in linear time/);
   });
@@ -69,7 +69,7 @@ describe('a pattern that the linear engine cannot express', () => {
     expect(checkInput(createSchemas(), schema, {}).ok).toBe(false);
   });
 
-  it('leaves oneOf in force as far as it can', () => {
+  it('leaves oneOf in force as far as possible', () => {
     const schema = { oneOf: [{ pattern: '(?=x)', type: 'string' }, { type: 'number' }] };
     expect(checkInput(createSchemas(), schema, true).ok).toBe(false);
   });
@@ -85,7 +85,7 @@ describe('references without end', () => {
     expect(issuesOf(checkInput(createSchemas(), schema, {}))).toEqual(WITHOUT_END);
   });
 
-  it('are told of a value that is nested too deeply', () => {
+  it('report a value that is nested too deeply', () => {
     let value: unknown = 1;
     for (let depth = 0; depth < 50_000; depth++) value = [value];
     const schema = { $defs: { t: { items: { $ref: '#/$defs/t' } } }, $ref: '#/$defs/t' };
@@ -102,17 +102,17 @@ describe('references that multiply', () => {
     return { $ref: '#/$defs/l0', $defs: Object.fromEntries(entries) };
   };
 
-  it('run out of their allowance, in unions', () => {
+  it('exhaust their allowance, in unions', () => {
     const schema = levels((next) => ({ anyOf: [next, next] }), { type: 'string' });
     expect(issuesOf(checkInput(createSchemas(), schema, 1))).toEqual(TOO_MUCH);
   });
 
-  it('run out of their allowance, in conjunctions', () => {
+  it('exhaust their allowance, in conjunctions', () => {
     const schema = levels((next) => ({ allOf: [next, next] }), {});
     expect(issuesOf(checkInput(createSchemas(), schema, 1))).toEqual(TOO_MUCH);
   });
 
-  it('run out of their allowance, in defaults', () => {
+  it('exhaust their allowance, in defaults', () => {
     const member = (next: JsonSchema) => ({ default: {}, ...next });
     const schema = levels((next) => ({ type: 'object', properties: { a: member(next), b: member(next) } }), {});
     expect(issuesOf(checkInput(createSchemas(), schema, {}))).toEqual(TOO_MUCH);
@@ -135,7 +135,7 @@ describe('a large value', () => {
     expect(checkOutput(schemas, { uniqueItems: true }, [...items, { index: 99_999 }]).ok).toBe(false);
   });
 
-  it('with nothing but wrong items is told of the first', () => {
+  it('with only wrong items reports the first', () => {
     const schema = {
       items: { $ref: '#/$defs/x' },
       $defs: { x: { allOf: [{ $ref: '#/$defs/y' }] }, y: { type: 'string' } },
@@ -146,14 +146,14 @@ describe('a large value', () => {
     ]);
   });
 
-  it('without the item that is looked for runs out of its allowance where each look is a reference', () => {
+  it('without a matching item exhausts its allowance if each check is a reference', () => {
     const schema = { contains: { $ref: '#/$defs/x' }, $defs: { x: { type: 'string' } } };
     const value = Array.from({ length: 300_000 }, () => 1);
     expect(issuesOf(checkOutput(createSchemas(), schema, value))).toEqual(TOO_MUCH);
     expect(checkOutput(createSchemas(), { contains: { type: 'string' } }, [...value, 'x']).ok).toBe(true);
   });
 
-  it('that is valid is checked whole', () => {
+  it('that is valid is checked completely', () => {
     const schema = { items: { $ref: '#/$defs/x' }, $defs: { x: { required: ['a'] } } };
     expect(
       checkOutput(
@@ -177,7 +177,7 @@ describe('a large value', () => {
 });
 
 describe('a schema', () => {
-  it('cannot write into the prototype of all objects', () => {
+  it('cannot write to the prototype of all objects', () => {
     const schemas = createSchemas();
     const pollution = '{"properties":{"__proto__":{"default":{},"properties":{"polluted":{"default":1}}}}}';
     expect(() => checkInput(schemas, fromJson(pollution), {})).toThrow(/"__proto__" at \/properties is not allowed/);
@@ -187,11 +187,11 @@ describe('a schema', () => {
     expect('polluted' in {}).toBe(false);
   });
 
-  it('cannot make the check a promise', () => {
+  it('cannot make the validation asynchronous', () => {
     expect(checkInput(createSchemas(), { $async: true, type: 'object' }, 1).ok).toBe(false);
   });
 
-  it('cannot speak to our own keyword', () => {
+  it('cannot use our own keyword', () => {
     expect(checkInput(createSchemas(), { 'toolcrib:work': 'contains', type: 'array' }, []).ok).toBe(true);
   });
 
@@ -204,7 +204,7 @@ describe('a schema', () => {
     expect(schemas.problems(schema)).toEqual([expect.stringMatching(/contains itself/)]);
   });
 
-  it('of shared parts that would be endless when written out is refused', () => {
+  it('of shared parts that would be endless when expanded is refused', () => {
     let shared: JsonSchema = { type: 'string' };
     for (let depth = 0; depth < 40; depth++) shared = { anyOf: [shared, shared] };
     const schemas = createSchemas();
@@ -212,7 +212,7 @@ describe('a schema', () => {
     expect(schemas.problems(shared)).toEqual([expect.stringMatching(/more than 10000 parts/)]);
   });
 
-  it('of more patterns than can be compiled in good time is refused', () => {
+  it('of too many patterns to compile in time is refused', () => {
     const pattern = (index: number) => ({ pattern: `(${'.*'.repeat(900)})${index}` });
     const allOf = Array.from({ length: 300 }, (_, index) => pattern(index));
     expect(() => createSchemas().input(specOf({ allOf }))).toThrow(/more than 10000 parts/);
@@ -223,7 +223,7 @@ describe('a schema', () => {
     expect(() => createSchemas().input(specOf({ properties }))).toThrow(/1001 members at \/properties/);
   });
 
-  it('that is refused is refused again at once', () => {
+  it('that was refused is refused again at once', () => {
     const schemas = createSchemas();
     const spec = specOf({ type: 'objekt' });
     const errors = [1, 2].map(() => {
@@ -238,12 +238,12 @@ describe('a schema', () => {
 });
 
 describe('problems', () => {
-  it('are none for an ordinary schema', () => {
+  it('are empty for an ordinary schema', () => {
     const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^[a-z]+$' }, b: { $ref: '#' } } };
     expect(createSchemas().problems(schema)).toEqual([]);
   });
 
-  it('name references to the outside and patterns that cannot be run', () => {
+  it('name references to the outside and patterns that cannot run', () => {
     const schema = {
       properties: { a: { pattern: '(?=x)' }, b: { $ref: 'https://example.com/b.json' }, c: { $ref: 'other.json#/c' } },
       patternProperties: { '(y)\\1': {} },
@@ -257,7 +257,7 @@ describe('problems', () => {
     ]);
   });
 
-  it('name a pattern that is not one of JavaScript, and it is left out', () => {
+  it('name a pattern that JavaScript does not accept, and leave it out', () => {
     const schema = { properties: { a: { pattern: '(?P<x>a)' }, b: { pattern: '\\p{Nothing}+' } } };
     expect(createSchemas().problems(schema)).toEqual([
       'pattern "(?P<x>a)" at /properties/a is not a valid JavaScript regular expression',

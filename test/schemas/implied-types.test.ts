@@ -98,7 +98,7 @@ const place = fc.constantFrom('arguments' as const, 'field' as const);
 const numRuns = 60; // each compiles two schemas
 
 describe('a schema in which bounds imply types', () => {
-  it('says of numbers what it said before', () => {
+  it('judges numbers as before', () => {
     fc.assert(
       fc.property(formula, place, aNumber, aNumber, (rule, where, a, b) => {
         const schema = toSchema(rule, where);
@@ -120,7 +120,7 @@ describe('a schema in which bounds imply types', () => {
     );
   });
 
-  it('accepts a value of another type only where the rule holds whatever its bounds would say of it', () => {
+  it('accepts a value of another type only if the rule holds without its bounds', () => {
     fc.assert(
       fc.property(formula, another, aNumber, (rule, a, b) => {
         fc.pre(accepts(withImpliedTypes(toSchema(rule, 'arguments')), { a, b }));
@@ -191,7 +191,7 @@ describe('a bound', () => {
     for (const value of good) expect([value, accepts(schema, { value })]).toEqual([value, true]);
   });
 
-  it('is found in schemas that refer to themselves', () => {
+  it('is found in recursive schemas', () => {
     const part = { anyOf: [{ properties: { next: { $ref: '#/$defs/part' } } }, { $ref: '#' }], minProperties: 0 };
     const schema = withImpliedTypes({
       properties: { amount: { maximum: 100 }, next: { $ref: '#' }, part: { $ref: '#/$defs/part' } },

@@ -52,7 +52,7 @@ describe('an issue', () => {
     ]);
   });
 
-  it('of an unknown argument suggests the one that was meant', () => {
+  it('of an unknown argument suggests the intended one', () => {
     const schema = { properties: { color: {}, size: {} }, additionalProperties: false };
     expect(issuesFor(schema, { colour: 1, zzz: 1 })).toEqual([
       { path: '/colour', message: 'is not a known argument. Did you mean "color"?' },
@@ -60,7 +60,7 @@ describe('an issue', () => {
     ]);
   });
 
-  it('of an unknown member of an answer, or further down, speaks of a property', () => {
+  it('of an unknown member of an answer, or deeper, says "property"', () => {
     const schema = { properties: { a: { additionalProperties: false } }, additionalProperties: false };
     expect(issuesOf(checkOutput(createSchemas(), schema, { b: 1 }))[0]?.message).toMatch(/known property/);
     expect(issuesFor(schema, { a: { x: 1 } })).toEqual([{ path: '/a/x', message: 'is not a known property.' }]);
@@ -76,7 +76,7 @@ describe('an issue', () => {
     expect(issuesFor({ properties: { a: false } }, { a: 1 })).toEqual([{ path: '/a', message: 'is not allowed here' }]);
   });
 
-  it('of a condition is that of the branch that was taken', () => {
+  it('of a condition is that of the selected branch', () => {
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     const schema = { if: { required: ['a'] }, then: { required: ['b'] } };
     expect(issuesFor(schema, { a: 1 })).toEqual([{ path: '/b', message: 'is required' }]);
@@ -89,7 +89,7 @@ describe('an issue', () => {
     expect(unknown?.path.length).toBeLessThan(220);
   });
 
-  it('never shows a value that its schema calls secret', () => {
+  it('never shows a value that its schema marks as secret', () => {
     const schema = { properties: { a: { minLength: 9, format: 'password' }, b: { enum: ['x'], writeOnly: true } } };
     expect(JSON.stringify(issuesFor(schema, { a: 'hunter2', b: 'hunter2' }))).not.toContain('hunter2');
   });
@@ -139,25 +139,25 @@ describe('a value that fits no branch of a union', () => {
     ['written out', inline],
     ['by reference', referred],
   ])('%s', (_, schema) => {
-    it('is told what is wrong with the branch that was meant', () => {
+    it('is told the issues of the intended branch', () => {
       expect(issuesFor(schema, { shape: { kind: 'square', w: 'x' } })).toEqual([
         { path: '/shape/w', message: 'must be a number, got the string "x"' },
       ]);
     });
 
-    it('is told which marks there are', () => {
+    it('is told the possible tags', () => {
       expect(issuesFor(schema, { shape: { kind: 'hexagon' } })).toEqual([
         { path: '/shape/kind', message: 'must be "circle", or "square"; got the string "hexagon"' },
       ]);
     });
 
-    it('is told which kinds of values there are', () => {
+    it('is told the possible types', () => {
       expect(issuesFor(schema, { shape: 4 })).toEqual([
         { path: '/shape', message: 'must be an object, or null; got the number 4' },
       ]);
     });
 
-    it('is told that there are other forms where one had to be guessed', () => {
+    it('is told that there are other forms if one had to be guessed', () => {
       expect(issuesFor(schema, { shape: {} })[0]).toEqual({
         path: '/shape/kind',
         message: 'is required (or use another of the 3 allowed forms)',
@@ -165,32 +165,32 @@ describe('a value that fits no branch of a union', () => {
     });
   });
 
-  it('does not swallow what is wrong beside the union', () => {
+  it('does not hide other issues', () => {
     const $defs = { a: { required: ['a'] } };
     const schema = { $defs, $ref: '#/$defs/a', anyOf: [{ required: ['b'] }, { type: 'string' }] };
     expect(issuesFor(schema, {}).map(({ path }) => path)).toEqual(['/a', '/b']);
   });
 
-  it('is told of everything in the only branch of its kind', () => {
+  it('is told everything about the only branch of its type', () => {
     const place = { type: 'object', properties: { unit: { enum: ['C', 'F'] }, of: { const: 1 } }, required: ['city'] };
     const schema = { properties: { place: { anyOf: [place, { type: 'null' }] } } };
     const paths = issuesFor(schema, { place: { unit: 'K', of: 2 } }).map(({ path }) => path);
     expect(paths).toEqual(['/place/city', '/place/unit', '/place/of']);
   });
 
-  it('of very many is not told all of them', () => {
+  it('of very many is told only some of them', () => {
     const anyOf = Array.from({ length: 300 }, (_, index) => ({ const: `branch number ${index}` }));
     expect(issuesFor({ anyOf }, 1)[0]?.message.length).toBeLessThan(450);
   });
 
-  it('inside another union is told of the innermost', () => {
+  it('inside another union is told about the innermost one', () => {
     const schema = {
       anyOf: [{ type: 'null' }, { type: 'object', properties: { a: { anyOf: [{ const: 1 }, { const: 2 }] } } }],
     };
     expect(issuesFor(schema, { a: 3 })).toEqual([{ path: '/a', message: 'must be 1, or 2; got the number 3' }]);
   });
 
-  it('but several that exclude each other is told so', () => {
+  it('but several exclusive ones is told so', () => {
     const schema = { oneOf: [{ type: 'number' }, { type: 'integer' }, { type: 'string' }] };
     expect(issuesFor(schema, 1)).toEqual([
       { path: '', message: 'matches more than one of the 3 allowed forms; make it match exactly one' },

@@ -50,7 +50,7 @@ const ALPHABET = 'abcdefoxyzAZ019 \t\n\r\v\f\b\0.-_@/\\$^{}[]|+*?,é\u00a0\u2028
 const text = fc.array(fc.constantFrom(...ALPHABET), { maxLength: 12 }).map((characters) => characters.join(''));
 const anyText = fc.oneof(text, fc.string({ unit: 'binary', maxLength: 6 }), fc.constantFrom('foo', '2026-01', 'a'));
 
-describe('a pattern means what it means in JavaScript', () => {
+describe('a pattern has its meaning of JavaScript', () => {
   it.each(PATTERNS)('%s', (pattern) => {
     const linear = patternOf(pattern);
     const native = new RegExp(pattern, 'u');
@@ -73,7 +73,7 @@ describe('a pattern means what it means in JavaScript', () => {
     );
   });
 
-  it('whatever it is made of', () => {
+  it('for any pattern', () => {
     const patterns = createPatterns();
     const atom = fc.constantFrom(
       'a',
@@ -109,7 +109,7 @@ describe('a pattern means what it means in JavaScript', () => {
   });
 });
 
-describe('a pattern that cannot be used', () => {
+describe('an unusable pattern', () => {
   it.each(['(?=x)', '(?!x)y', '(?<=x)y', '(?<!x)y', '(a)\\1', '(?<n>a)\\k<n>', '(?i:a)b', '(a{1001})'])(
     '%s cannot be run in linear time',
     (pattern) => {
@@ -117,9 +117,12 @@ describe('a pattern that cannot be used', () => {
     },
   );
 
-  it.each(['(', '[a', '(?P<n>a)', '(?i)a', 'a**', '\\p{Nothing}', '(?>a)'])('%s is not of JavaScript', (pattern) => {
-    expect(createPatterns()(pattern)).toBe('is not a valid JavaScript regular expression');
-  });
+  it.each(['(', '[a', '(?P<n>a)', '(?i)a', 'a**', '\\p{Nothing}', '(?>a)'])(
+    '%s is not valid in JavaScript',
+    (pattern) => {
+      expect(createPatterns()(pattern)).toBe('is not a valid JavaScript regular expression');
+    },
+  );
 
   it.each(['(a{50}|b){50}', '(?:(?:a|b{20}){10}){10}c', '(.{0,900}|.{0,900}|.{0,900})'])(
     '%s is too large',
@@ -128,7 +131,7 @@ describe('a pattern that cannot be used', () => {
     },
   );
 
-  it('is longer than anybody writes', () => {
+  it('is too long', () => {
     expect(createPatterns()('a'.repeat(2001))).toBe('is longer than 2000 characters');
   });
 });
@@ -149,7 +152,7 @@ describe('a hostile pattern', () => {
     expect(typeof found === 'string' ? false : found.test(value)).toBe(false);
   });
 
-  it('draws on an allowance that ends', () => {
+  it('uses an allowance that ends', () => {
     const work = createWorkLimit();
     const pattern = createLinearPatterns(work)('(a|b)c');
     if (typeof pattern === 'string') throw new Error(pattern);

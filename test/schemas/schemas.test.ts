@@ -22,7 +22,7 @@ describe('arguments', () => {
     expect(value).toEqual({ a: 1 });
   });
 
-  it('are handed on as the same object where no default could be filled in', () => {
+  it('are passed on as the same object if no default applies', () => {
     const value = { a: 1 };
     const parsed = checkInput(createSchemas(), { type: 'object', properties: { a: { type: 'number' } } }, value);
     expect(parsed.ok && parsed.value).toBe(value);
@@ -40,7 +40,7 @@ describe('arguments', () => {
     expect(checkInput(createSchemas(), PAIR, { a: '1' }).ok).toBe(false);
   });
 
-  it('are checked by the schema of the author where there is one', () => {
+  it('are validated by the schema of the author if there is one', () => {
     const parse: Parse = () => ({ ok: true, value: 'mine' });
     expect(createSchemas().input(specOf({ type: 'objekt' }, { run: { parse } }))).toBe(parse);
   });
@@ -49,7 +49,7 @@ describe('arguments', () => {
     expect(checkInput(createSchemas(), PAIR, { a: Number.NaN }).ok).toBe(false);
   });
 
-  it('may be called like something that every object inherits', () => {
+  it('may have names of inherited members', () => {
     const schema = { type: 'object', properties: { constructor: { type: 'string' } }, required: ['toString'] };
     expect(issuesOf(checkInput(createSchemas(), schema, {}))).toEqual([{ path: '/toString', message: 'is required' }]);
     expect(checkInput(createSchemas(), schema, { constructor: 'x', toString: 1 }).ok).toBe(true);
@@ -70,7 +70,7 @@ describe('an answer', () => {
     expect(createSchemas().output(specOf({}))(7)).toEqual({ ok: true, value: 7 });
   });
 
-  it('is checked by the schema of the author where there is one', () => {
+  it('is validated by the schema of the author if there is one', () => {
     const parseOutput: Parse = () => ({ ok: true, value: 'mine' });
     expect(createSchemas().output(specOf({}, { output: { type: 'objekt' }, run: { parseOutput } }))).toBe(parseOutput);
   });
@@ -92,20 +92,20 @@ describe('compiling', () => {
     expect(schemas.input(specOf({ ...rest, type }))).toBe(parse);
   });
 
-  it('forgets the oldest of too many equal schemas', () => {
+  it('drops the oldest of too many equal schemas', () => {
     const schemas = createSchemas({ maxCompiled: 1 });
     const parse = schemas.input(specOf(structuredClone(PAIR)));
     schemas.input(specOf({ type: 'object' }));
     expect(schemas.input(specOf(structuredClone(PAIR)))).not.toBe(parse);
   });
 
-  it('goes on working after more schemas than one Ajv is used for', () => {
+  it('still works after more schemas than one Ajv instance handles', () => {
     const schemas = createSchemas();
     const parses = Array.from({ length: 501 }, (_, index) => schemas.input(specOf({ const: index })));
     expect(parses.map((parse, index) => parse(index))).toEqual(parses.map((_, index) => ({ ok: true, value: index })));
   });
 
-  it('keeps schemas with the same $id apart', () => {
+  it('keeps schemas with the same $id separate', () => {
     const schemas = createSchemas();
     const withId = (type: string) => ({
       $id: 'https://example.com/tool',
@@ -154,7 +154,7 @@ describe('the dialect', () => {
     'http://json-schema.org/draft-06/schema#',
     'http://json-schema.org/draft-04/schema#',
     'https://json-schema.org/draft/2019-09/schema',
-  ])('%s knows lists of items by position', ($schema) => {
+  ])('%s supports lists of items by position', ($schema) => {
     const schemas = createSchemas();
     expect(checkInput(schemas, { $schema, ...tuple }, { a: [1] }).ok).toBe(true);
     expect(checkInput(schemas, { $schema, ...tuple }, { a: ['x'] }).ok).toBe(false);
@@ -174,7 +174,7 @@ describe('the dialect', () => {
     expect(checkInput(createSchemas(), schema, { a: 1 }).ok).toBe(true);
   });
 
-  it('that nobody knows is an error that names it and the known ones', () => {
+  it('that is unknown is an error that names it and the known ones', () => {
     const use = () => checkInput(createSchemas(), { $schema: 'https://example.com/mine' }, {});
     expect(use).toThrow(expect.objectContaining({ code: 'invalid_schema' }));
     expect(use).toThrow(/"https:\/\/example\.com\/mine".*draft-07.*2019-09.*2020-12/);
@@ -221,13 +221,13 @@ describe('references', () => {
     expect(schemas.problems(schema)).toEqual([]);
   });
 
-  it('to the address of the dialect itself are known without fetching', () => {
+  it('to the address of the dialect itself are resolved without fetching', () => {
     const schema = { $ref: 'https://json-schema.org/draft/2020-12/schema' };
     expect(createSchemas().problems(schema)).toEqual([]);
     expect(checkInput(createSchemas(), schema, { type: 'objekt' }).ok).toBe(false);
   });
 
-  it('and patterns may be the names of properties', () => {
+  it('and patterns may be names of properties', () => {
     const properties = { $ref: { type: 'string' }, pattern: { type: 'string' }, default: {}, id: {}, $id: {} };
     const schemas = createSchemas();
     expect(schemas.problems({ properties })).toEqual([]);
@@ -241,7 +241,7 @@ function toPlain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-describe('the verdict', () => {
+describe('the result', () => {
   const SCHEMAS: readonly JsonSchema[] = [
     { type: 'object', properties: { a: { type: 'number' }, b: { type: 'string' } }, required: ['a'] },
     { type: ['object', 'array'], minProperties: 1, uniqueItems: true, items: { type: ['integer', 'null', 'object'] } },
@@ -271,7 +271,7 @@ describe('the verdict', () => {
     );
   });
 
-  it('that is no comes with at least one issue', () => {
+  it('has at least one issue if it is invalid', () => {
     const schemas = createSchemas();
     fc.assert(
       fc.property(value, fc.constantFrom(...SCHEMAS), (json, schema) => {

@@ -22,34 +22,34 @@ describe('the same tool input', () => {
     ['zod', z.object({ city: z.string(), days: z.number() })],
     ['arktype', type({ city: 'string', days: 'number' })],
     ['valibot', toStandardJsonSchema(v.object({ city: v.string(), days: v.number() }))],
-  ])('reads alike in %s', async (_, schema) => {
+  ])('reads the same in %s', async (_, schema) => {
     const pair = toSchemaPair(schema, 'input');
     expect(pair.schema).toEqual(shown);
     expect(await pair.parse?.({ city: 'Oslo', days: 3 })).toEqual({ ok: true, value: { city: 'Oslo', days: 3 } });
     expect(await pair.parse?.(bad)).toEqual({ ok: false, issues: [{ path: '/days', message: expect.any(String) }] });
   });
 
-  it('as a JSON Schema is copied and has no check of its own', () => {
+  it('as a JSON Schema is copied and has no validation of its own', () => {
     const pair = toSchemaPair(shown, 'input');
     expect(pair).toEqual({ schema: shown });
     expect(pair.schema).not.toBe(shown);
   });
 });
 
-describe('a schema that is shown', () => {
+describe('a shown schema', () => {
   it('is frozen to the last leaf', () => {
     const { schema } = toSchemaPair(z.object({ a: z.string() }), 'input');
     expect(Object.isFrozen(schema)).toBe(true);
     expect(Object.isFrozen(schema.properties)).toBe(true);
   });
 
-  it('does not repeat the dialect that everybody assumes, but keeps any other', () => {
+  it('does not repeat the default dialect, but keeps any other', () => {
     const $schema = 'http://json-schema.org/draft-07/schema#';
     expect(toSchemaPair({ $schema, type: 'object' }, 'input').schema).toEqual({ $schema, type: 'object' });
     expect(toSchemaPair(z.toJSONSchema(z.object({})), 'input').schema).not.toHaveProperty('$schema');
   });
 
-  it('on the way out is that of what the tool returned, because that is what is handed on', () => {
+  it('of the output is that of the returned value, which is passed on', () => {
     const answer = z.object({ a: z.number().default(3), b: z.string().transform(Number) });
     expect(toSchemaPair(answer, 'output').schema).toEqual({
       type: 'object',
@@ -58,12 +58,12 @@ describe('a schema that is shown', () => {
     });
   });
 
-  it('need not be an object on the way out', () => {
+  it('of the output may be other than an object', () => {
     expect(toSchemaPair({ type: 'array' }, 'output').schema).toEqual({ type: 'array' });
   });
 });
 
-describe('what is not a usable schema says so', () => {
+describe('an unusable schema is an error with the reason', () => {
   it.each<[string, unknown, RegExp]>([
     ['nothing', undefined, /got nothing/],
     ['a list', [], /got a list/],
@@ -82,13 +82,13 @@ describe('what is not a usable schema says so', () => {
   });
 });
 
-describe("an author's check", () => {
-  it('hands on what it makes of the value', () => {
+describe("an author's validation", () => {
+  it('passes on its output', () => {
     const { parse } = toSchemaPair(z.object({ a: z.string().transform(Number) }), 'input');
     expect(parse?.({ a: '5' })).toEqual({ ok: true, value: { a: 5 } });
   });
 
-  it('may take its time', async () => {
+  it('may be asynchronous', async () => {
     const { parse } = toSchemaPair(
       standard(async (value) => ({ value })),
       'input',
@@ -96,7 +96,7 @@ describe("an author's check", () => {
     expect(await parse?.(1)).toEqual({ ok: true, value: 1 });
   });
 
-  it('points at its issues with JSON pointers', () => {
+  it('has issues with JSON pointers', () => {
     const issues = [{ message: 'no', path: ['a/b', { key: 0 }, { key: 'c~d' }] }, { message: 'never' }];
     expect(
       toSchemaPair(
@@ -120,14 +120,14 @@ describe("an author's check", () => {
       },
     ],
     ['later', () => Promise.reject(new TypeError('secret'))],
-  ])('that throws %s is an issue that tells no secret', async (_, validate) => {
+  ])('that throws %s is an issue without secrets', async (_, validate) => {
     expect(await toSchemaPair(standard(validate), 'input').parse?.({})).toEqual({
       ok: false,
       issues: [{ path: '', message: 'could not be checked: its schema threw a TypeError' }],
     });
   });
 
-  it('keeps its own this', () => {
+  it('keeps its this', () => {
     const pair = toSchemaPair(
       {
         '~standard': {

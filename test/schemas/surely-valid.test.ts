@@ -52,7 +52,7 @@ const { schema } = fc.letrec<{ schema: object; any: object | boolean }>((tie) =>
   ),
 }));
 
-it('what is surely valid is valid, whatever the schema and the value', () => {
+it('a value that is surely valid is valid, for any schema and value', () => {
   let sure = 0;
   fc.assert(
     fc.property(schema, value, (anySchema, anyValue) => {
@@ -75,7 +75,7 @@ it.each([
     { kind: 'shell', command: ['ls', ['--max', '{max}'], '--', '{path}'], env: { A: 'b' }, result: 'lines' },
     SHELL_RUN_SCHEMA,
   ],
-])('a usual run is seen to be valid at once: %j', (run, runSchema) => {
+])('a usual run is recognized as valid at once: %j', (run, runSchema) => {
   expect(isSurelyValid(run, runSchema)).toBe(true);
   expect(isSurelyValid({ ...run, nonsense: 1 }, runSchema)).toBe(false);
 });

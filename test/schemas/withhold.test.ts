@@ -106,7 +106,7 @@ describe('laws of withholding', () => {
     keyword('const', fc.constant({ a: 1 })),
   ]);
 
-  it('What is accepted without the arguments is exactly what the whole schema accepts with them.', () => {
+  it('The shown schema accepts exactly the arguments that the whole schema accepts with the withheld ones.', () => {
     let compared = 0;
     fc.assert(
       fc.property(anything, wanted, fc.array(given, { minLength: 8, maxLength: 8 }), (schema, what, inputs) => {
@@ -127,7 +127,7 @@ describe('laws of withholding', () => {
     expect(compared).toBeGreaterThan(200);
   });
 
-  it('The shown schema never refuses what the tool would take, and accepts no more where a look tells.', () => {
+  it('The shown schema never refuses what the tool would accept, and accepts no more where a quick check can tell.', () => {
     const exact = whole(plain);
     fc.assert(
       fc.property(exact, wanted, fc.array(given, { minLength: 8, maxLength: 8 }), (schema, what, inputs) => {
@@ -143,7 +143,7 @@ describe('laws of withholding', () => {
   });
 
   it.each([{ minProperties: 3 }, { required: ['c'] }, { allOf: [{ minProperties: 3 }] }])(
-    'What a fixed argument demands (%j) may be met by a default.',
+    'The requirement of a fixed argument (%j) may be met by a default.',
     (needs) => {
       const properties = { a: {}, b: {}, c: { default: 'x' } };
       const schema = { type: 'object', dependentSchemas: { a: needs }, properties };
@@ -153,7 +153,7 @@ describe('laws of withholding', () => {
     },
   );
 
-  it('The shown schema does not name what is withheld, and whoever sends it is refused.', () => {
+  it('The shown schema does not name withheld arguments, and a caller that sends one is refused.', () => {
     fc.assert(
       fc.property(anything, wanted, given, fc.constantFrom('a', 'b', 'c'), value, (schema, what, input, key, sent) => {
         const spec = tryToWithhold(schema, what);
@@ -168,7 +168,7 @@ describe('laws of withholding', () => {
     );
   });
 
-  it('Withholding one after the other is withholding all at once.', () => {
+  it('Withholding arguments one after the other equals withholding all at once.', () => {
     fc.assert(
       fc.property(anything, value, given, (schema, fixed, input) => {
         const once = tryToWithhold(schema, { fixed: { a: fixed }, hidden: ['c'] });
@@ -187,11 +187,11 @@ const ISSUE: JsonSchema = { type: 'object', properties: PROPERTIES, required: ['
 const shownOf = (schema: JsonSchema, what: Partial<Withholding>) =>
   withhold(specOf(schema), { fixed: {}, hidden: [], ...what }).input;
 
-describe('what the two schemas could disagree about', () => {
+describe('possible differences between the two schemas', () => {
   const accepts = (schema: JsonSchema, what: Partial<Withholding>, input: JsonObject) =>
     check(withhold(specOf(schema), { fixed: {}, hidden: [], ...what }), input);
 
-  it('a default that the shown schema fills in does not decide what the whole one says', () => {
+  it('a default of the shown schema does not decide the result of the whole one', () => {
     const schema = {
       properties: { a: {}, c: { default: 1 } },
       oneOf: [{ properties: { c: { const: 'x' } } }, { propertyNames: { maxLength: 3 } }],
@@ -200,21 +200,21 @@ describe('what the two schemas could disagree about', () => {
     expect(accepts(schema, { fixed: { a: 1 } }, {}).ok).toBe(false);
   });
 
-  it('forms that differ only in what is fixed are told apart by the whole schema', () => {
+  it('the whole schema distinguishes forms that differ only in fixed values', () => {
     const form = (repo: JsonSchema) => ({ properties: { repo }, required: ['title'] });
     const schema = { properties: { repo: {}, title: {} }, oneOf: [form({ minLength: 3 }), form({ maxLength: 2 })] };
     expect(accepts(schema, { fixed: { repo: 'abc' } }, { title: 't' }).ok).toBe(true);
     expect(accepts(schema, { fixed: { repo: 'abc' } }, {}).ok).toBe(false);
   });
 
-  it('the default of what is hidden is there before anything is checked', () => {
+  it('the default of a hidden argument is there before anything is validated', () => {
     const schema = { properties: { mode: { default: 'fast' }, title: {} }, anyOf: [{ required: ['mode'] }] };
     expect(accepts(schema, { hidden: ['mode'] }, {})).toEqual({ ok: true, value: { mode: 'fast' }, given: {} });
   });
 });
 
-describe('the schema that is left', () => {
-  it('has neither the property nor the demand for it', () => {
+describe('the shown schema', () => {
+  it('has neither the property nor its requirement', () => {
     expect(shownOf(ISSUE, { fixed: { repo: 'acme/site' }, hidden: ['dry'] })).toEqual({
       type: 'object',
       properties: { title: { type: 'string' } },
@@ -222,7 +222,7 @@ describe('the schema that is left', () => {
     });
   });
 
-  it('keeps only the forms that fit what is fixed', () => {
+  it('keeps only the forms that fit the fixed values', () => {
     const form = (kind: string, key: string) => ({
       properties: { kind: { const: kind }, [key]: { type: 'string' } },
       required: ['kind', key],
@@ -234,12 +234,12 @@ describe('the schema that is left', () => {
     });
   });
 
-  it('demands what something that is always there needs', () => {
+  it('requires the dependencies of values that are always present', () => {
     const schema = { ...ISSUE, dependentRequired: { repo: ['owner'] } };
     expect(shownOf(schema, { fixed: { repo: 'x' } }).required).toEqual(['title', 'owner']);
   });
 
-  it('has examples and defaults without them, as the tool has', () => {
+  it('has examples and defaults without the withheld arguments', () => {
     const example = { request: 'open it', input: { repo: 'x', title: 'y' } };
     const spec = { ...specOf({ ...ISSUE, examples: [example.input], default: { repo: 'x' } }), examples: [example] };
     const { input, examples } = withhold(spec, { fixed: { repo: 'z' }, hidden: [] });
@@ -247,7 +247,7 @@ describe('the schema that is left', () => {
     expect(input).toMatchObject({ examples: [{ title: 'y' }], default: {} });
   });
 
-  it('leaves the definitions that properties refer to', () => {
+  it('keeps the definitions that properties refer to', () => {
     const schema = { type: 'object', properties: { a: {}, b: { $ref: '#/$defs/B' } }, $defs: { B: { const: 1 } } };
     expect(shownOf(schema, { fixed: { a: 1 } })).toEqual({
       type: 'object',
@@ -257,7 +257,7 @@ describe('the schema that is left', () => {
   });
 });
 
-describe('what cannot be taken out is refused, with the tool, the argument and the reason', () => {
+describe('an argument that cannot be withheld is an error with the tool, the argument and the reason', () => {
   it.each<[string, JsonSchema, Partial<Withholding>, RegExp]>([
     ['a required one without a default', ISSUE, { hidden: ['title'] }, /"title" is required and has no default/],
     ['a value of another type', ISSUE, { fixed: { repo: 5 } }, /the value of "repo" does not match its schema/],
@@ -301,14 +301,14 @@ describe('what cannot be taken out is refused, with the tool, the argument and t
 describe('another fixed value is another tool', () => {
   const fixedTo = (repo: string) => withhold(specOf(ISSUE), { fixed: { repo }, hidden: [] });
 
-  it('to reload and to whoever approved it', () => {
+  it('for reload and for approvals', () => {
     expect(isSameTool(fixedTo('a'), fixedTo('a'))).toBe(true);
     expect(isSameTool(fixedTo('a'), fixedTo('b'))).toBe(false);
     expect(definitionHash(fixedTo('a'))).toBe(definitionHash(fixedTo('a')));
     expect(definitionHash(fixedTo('a'))).not.toBe(definitionHash(fixedTo('b')));
   });
 
-  it('and its value is in nothing that is printed or sent', () => {
+  it('and its value is in no output', () => {
     const spec = fixedTo('acme-secret');
     expect(JSON.stringify([spec, spec[RUN]])).not.toContain('acme-secret');
     expect(spec[RUN][WITHHELD]?.values).toEqual({ repo: 'acme-secret' });

@@ -37,7 +37,7 @@ const mini: readonly (readonly [string, typeof mini40])[] = Object.entries({
 }) as never; // likewise
 
 describe.each(classic)('%s', (_, z) => {
-  it('shows what goes in, with descriptions and defaults', () => {
+  it('shows the input, with descriptions and defaults', () => {
     const schema = z.object({
       city: z.string().min(1).describe('Where it is'),
       days: z.number().int().default(3),
@@ -60,7 +60,7 @@ describe.each(classic)('%s', (_, z) => {
     expect(toSchemaPair(schema, 'input').schema).not.toHaveProperty('additionalProperties');
   });
 
-  it('checks and changes arguments by itself', async () => {
+  it('validates and transforms arguments itself', async () => {
     const input = z.object({ a: z.string().transform(Number), b: z.number().default(2) });
     const add = defineTool({ name: 'add', description: '', input, run: ({ a, b }) => a + b });
     const chest = await (await createCrib({ tools: [add] })).open();
@@ -71,7 +71,7 @@ describe.each(classic)('%s', (_, z) => {
     });
   });
 
-  it('checks with refinements that take their time', async () => {
+  it('validates with asynchronous refinements', async () => {
     const { parse } = toSchemaPair(z.object({ a: z.string().refine(async (text) => text === 'x') }), 'input');
     expect(await parse?.({ a: 'x' })).toMatchObject({ ok: true });
     expect(await parse?.({ a: 'y' })).toMatchObject({ ok: false, issues: [{ path: '/a' }] });
@@ -94,13 +94,13 @@ describe.each(classic)('%s', (_, z) => {
     );
   });
 
-  it('refuses what is not an object', () => {
+  it('refuses a schema that is not an object', () => {
     expect(() => toSchemaPair(z.string(), 'input')).toThrow('must describe an object');
   });
 });
 
 describe.each(mini)('%s', (_, z) => {
-  it('shows what goes in, and checks it', async () => {
+  it('shows the input, and validates it', async () => {
     const schema = z.object({
       city: z.string().check(z.minLength(1)),
       days: z._default(z.number(), 3),
@@ -115,7 +115,7 @@ describe.each(mini)('%s', (_, z) => {
     expect(await parse?.({ city: '' })).toMatchObject({ ok: false, issues: [{ path: '/city' }] });
   });
 
-  it('shows what its registry says', () => {
+  it('shows the data of its registry', () => {
     const city = z.string().register(z.globalRegistry, { description: 'Where it is' });
     expect(toSchemaPair(z.object({ city }), 'input').schema).toMatchObject({
       properties: { city: { description: 'Where it is' } },
@@ -123,7 +123,7 @@ describe.each(mini)('%s', (_, z) => {
   });
 });
 
-describe('what only looks like zod', () => {
+describe('a value that only resembles zod', () => {
   const validate = () => ({ value: {} });
   it.each([
     ['no way to be made again', { _zod: { def: {}, version: { major: 4, minor: 0, patch: 1 } } }],
@@ -138,13 +138,13 @@ describe('what only looks like zod', () => {
       },
     ],
     ['no version', { _zod: {} }],
-  ])('is refused where it has %s, with what to install', (_, members) => {
+  ])('is refused if it has %s, with what to install', (_, members) => {
     const fake = Object.assign({ '~standard': { version: 1, vendor: 'zod', validate } }, {});
     Object.defineProperties(fake, Object.getOwnPropertyDescriptors(members));
     expect(() => toSchemaPair(fake, 'input')).toThrow(/zod@\^4\.2/);
   });
 
-  it('as data is a JSON Schema like any other', () => {
+  it('as data is a plain JSON Schema', () => {
     const data = { type: 'object', _zod: { def: {} }, _def: { typeName: 'ZodObject' } };
     expect(toSchemaPair(data, 'input').schema).toEqual(data);
   });

@@ -21,7 +21,7 @@ describe('odd requests', () => {
     ['noughts', '\0\0\0'],
     ['nothing but stop words', 'what is it that you do for me'],
     ['brackets of a pattern', '(((((((a+)+)+)+$ [[['],
-  ])('%s: no error, nothing found', async (_, query) => {
+  ])('%s: no error, no results', async (_, query) => {
     expect(await find(query)).toEqual([]);
   });
 
@@ -31,7 +31,7 @@ describe('odd requests', () => {
     expect(await find('(a_b-c.d "'.repeat(100_000))).toEqual([]);
   });
 
-  it('other languages find tools that speak them', async () => {
+  it('other languages find tools in that language', async () => {
     const tools = [
       specOf('cn', '查询城市的天气预报'),
       specOf('jp', 'ファイルを読み込むツール'),
@@ -48,7 +48,7 @@ describe('odd requests', () => {
 });
 
 describe('odd tools', () => {
-  it('empty, identical and enormous descriptions are all held, and the right one wins', async () => {
+  it('empty, identical and enormous descriptions are all indexed, and the right one wins', async () => {
     const tools = [
       specOf('empty'),
       specOf('same_1', 'Water the garden'),
@@ -59,7 +59,7 @@ describe('odd tools', () => {
     expect(await find('empty', tools)).toEqual(['empty']);
   });
 
-  it('a tool stuffed with keywords does not win what others do', async () => {
+  it('a tool stuffed with keywords does not win requests for other tools', async () => {
     const everything = OFFICE.map(({ name, description }) => `${name} ${description}`).join(' ');
     const stuffed = specOf('best_tool', `${everything} `.repeat(50), { tags: everything.split(' ') });
     const repeated = specOf('repeat', 'file '.repeat(500));
@@ -74,7 +74,7 @@ describe('odd tools', () => {
       expect((await find(query, [stuffed, repeated]))[0]).toBe(expected);
   });
 
-  it('what is not text or no schema counts as nothing', async () => {
+  it('a value that is not text or not a schema is ignored', async () => {
     const odd = {
       ...specOf('odd_one', 'An odd one'),
       title: 7,
@@ -86,7 +86,7 @@ describe('odd tools', () => {
     for (const query of ['peculiar', 'strange', 'rare', 'odd']) expect(await find(query, [odd])).toEqual(['odd_one']);
   });
 
-  it('a schema that contains itself ends', async () => {
+  it('a schema that contains itself does not loop', async () => {
     const input: Record<string, unknown> = { type: 'object' };
     input.properties = { child: input, other: input };
     expect(await find('child', [specOf('recursive', '', { input })])).toEqual(['recursive']);
@@ -96,7 +96,7 @@ describe('odd tools', () => {
     expect(await find('leaf', [specOf('endless', '', { input: list })])).toEqual(['endless']);
   });
 
-  it('ten thousand parameters and words do not drown the others', async () => {
+  it('ten thousand parameters and words do not hide the others', async () => {
     const properties = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`p${index}`, {}]));
     const words = Array.from({ length: 10_000 }, (_, index) => `w${index}`).join(' ');
     const tools = Array.from({ length: 20 }, (_, index) => specOf(`wide_${index}`, words, { input: { properties } }));

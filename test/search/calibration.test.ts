@@ -22,8 +22,8 @@ const TOOLS = [
   { id: 'd', name: 'send_mail', description: 'Send an email to somebody' },
 ];
 
-describe('a catalogue from which answers are taken', () => {
-  it('scores a request less while its tools are gone, and as before when they are back', () => {
+describe('a catalogue without its answers', () => {
+  it('scores a request lower while its tools are removed, and as before when they are back', () => {
     const catalogue = createCatalogue(TOOLS, embedder, 'hybrid');
     const request = 'what is the weather forecast for Oslo';
     const before = catalogue.bestScore(request);
@@ -33,7 +33,7 @@ describe('a catalogue from which answers are taken', () => {
     expect(catalogue.bestScore(request)).toBe(before);
   });
 
-  it('gives each request twice, with an answer and without, and strangers without', () => {
+  it('has each request twice, with an answer and without, and foreign ones without', () => {
     const queries = TOOLS.map(({ id, description }) => ({ id, query: description, relevant: [id] }));
     const set = { name: 'small', tools: TOOLS, queries };
     const strangers = [{ id: 's', query: 'does life have a meaning', relevant: [] }];
@@ -49,7 +49,7 @@ describe('a catalogue from which answers are taken', () => {
   });
 });
 
-it('the requests over three catalogues are all there, two in five of them without an answer', () => {
+it('has all requests over three catalogues, two in five of them without an answer', () => {
   const file = join(import.meta.dirname, '../../scripts/calibration/requests/catalogues.jsonl');
   const lines = readFileSync(file, 'utf8').trim().split('\n');
   const requests = lines.map((line): { id: string; catalogue: number; relevant: readonly string[] } =>
@@ -62,20 +62,20 @@ it('the requests over three catalogues are all there, two in five of them withou
   }
 });
 
-describe('the logistic', () => {
+describe('the logistic function', () => {
   const random = createRandom(3);
   const examples: readonly Example[] = Array.from({ length: 4000 }, () => {
     const score = random.next();
     return { score, isAnswerable: random.next() < 1 / (1 + Math.exp(2 - 5 * score)), weight: 1 };
   });
 
-  it('that made the examples is found again', () => {
+  it('is recovered from examples that it made', () => {
     const { bias, slope } = fitLogistic(examples);
     expect(bias).toBeCloseTo(-2, 0);
     expect(slope).toBeCloseTo(5, 0);
   });
 
-  it('a bar loses the share it was made for, and refuses more of what has no answer', () => {
+  it('a threshold loses the share it was made for, and refuses more of the unanswerable requests', () => {
     const bar = barFor(0.05, examples);
     const answerable = examples.filter(({ isAnswerable }) => isAnswerable);
     const lost = answerable.filter(({ score }) => score < bar).length / answerable.length;
@@ -84,7 +84,7 @@ describe('the logistic', () => {
     expect(refusedBelow(0, examples)).toBe(0);
   });
 
-  it('the best bar lies where an answer is as likely as none, and tells more than bars beside it', () => {
+  it('the best threshold is where an answer is as likely as none, and tells more than those beside it', () => {
     const bar = bestBar(examples);
     const gain = (at: number) => refusedBelow(at, examples) - lostBelow(at, examples);
     expect(Math.abs(bar - 0.4)).toBeLessThan(0.1);

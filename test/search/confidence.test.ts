@@ -63,11 +63,11 @@ describe.each(Object.entries(MODES))('confidence by %s', (_, { open, sure, unsur
     return (await retriever.rank(request, { limit: 10 }))[0];
   };
 
-  it('is high where a tool clearly fits', async () => {
+  it('is high if a tool clearly fits', async () => {
     expect(await first(sure)).toMatchObject({ confidence: 'high' });
   });
 
-  it('is low where none does, and the nearest are found all the same', async () => {
+  it('is low if no tool fits, and the nearest are still found', async () => {
     expect(await first(unsure)).toMatchObject({ confidence: 'low' });
   });
 });
@@ -79,7 +79,7 @@ describe('confidence', () => {
     expect(await retriever.rank('zebra get_weather', { limit: 1 })).toMatchObject([{ confidence: 'high' }]);
   });
 
-  it('is said of each hit: others behind one that clearly fits may not', async () => {
+  it('is given for each hit: hits behind a clear match may have low confidence', async () => {
     const retriever = createRetriever();
     retriever.add(OFFICE);
     const hits = await retriever.rank('write text to a file', { limit: 10 });
@@ -88,24 +88,24 @@ describe('confidence', () => {
   });
 });
 
-describe('what a door answers', () => {
+describe('the answer of a door', () => {
   const hit = (name: string, confidence?: 'high' | 'low') => ({
     ...{ name, score: 0.5, why: '', description: '', spec: specOf(name) },
     ...(confidence && { confidence }),
   });
 
-  it('all hits, with the confidence of the best', () => {
+  it('has all hits, with the confidence of the best', () => {
     const hits = ['a', 'b', 'c', 'd'].map((name, place) => hit(name, place === 0 ? 'high' : 'low'));
     expect(toSearchAnswer(hits)).toEqual({ hits, confidence: 'high' });
   });
 
-  it('the nearest three where none clearly fits', () => {
+  it('has the nearest three if no tool clearly fits', () => {
     const hits = ['a', 'b', 'c', 'd'].map((name) => hit(name, 'low'));
     const note = 'No tool clearly fits; nearest:';
     expect(toSearchAnswer(hits)).toEqual({ hits: hits.slice(0, 3), confidence: 'low', note });
   });
 
-  it('low for an empty list, and nothing where a retriever does not know', () => {
+  it('has low confidence for an empty list, and none if a retriever does not give it', () => {
     expect(toSearchAnswer([])).toEqual({ hits: [], confidence: 'low' });
     const hits = ['a', 'b', 'c', 'd'].map((name) => hit(name));
     expect(toSearchAnswer(hits)).toEqual({ hits });

@@ -84,7 +84,7 @@ async function idsFor(index: DenseIndex, query: string): Promise<readonly number
 }
 
 describe('embedding by an endpoint', () => {
-  it('sends texts in batches, with model and key, and takes the vectors by their numbers', async () => {
+  it('sends texts in batches, with model and key, and matches the vectors by their numbers', async () => {
     const endpoint = await serveEndpoint();
     const { index } = start(endpoint.url, { key: () => 'k-123' });
     index.add(
@@ -98,7 +98,7 @@ describe('embedding by an endpoint', () => {
     ).toEqual(new Set(['/v1/embeddings Bearer k-123 letters']));
   });
 
-  it('never asks twice for the same text', async () => {
+  it('never requests the same text twice', async () => {
     const endpoint = await serveEndpoint();
     const cache = memoryVectorCache();
     const { index } = start(`${endpoint.url}/`, { cache });
@@ -135,7 +135,7 @@ describe('embedding by an endpoint', () => {
   };
 
   it.each(Object.entries(FAILURES))(
-    'search goes on by words, and says so once without the key, if it %s',
+    'continues with words, and says so once without the key, if it %s',
     async (_, answer) => {
       const endpoint = await serveEndpoint(answer);
       const { index, warnings } = start(endpoint.url, { key: () => 'k-123' });
@@ -153,7 +153,7 @@ describe('embedding by an endpoint', () => {
     },
   );
 
-  it('what follows a question mark in its address is sent behind the path, and never shown', async () => {
+  it('the query of its address is sent after the path, and never shown', async () => {
     const endpoint = await serveEndpoint();
     const { index, warnings, embedder } = start(`${endpoint.url}?api-key=k-123`);
     index.add([{ id: 0, texts: ['ab'] }]);
@@ -169,7 +169,7 @@ describe('embedding by an endpoint', () => {
     expect(start(`${endpoint.url}?api-key=k-124`).embedder.model).not.toBe(embedder.model);
   });
 
-  it('leaves an endpoint alone for a while after a failure, then tries again', async () => {
+  it('pauses after a failure, then tries again', async () => {
     const endpoint = await serveEndpoint((_, response) => response.writeHead(500).end());
     const { index, warnings, time } = start(endpoint.url);
     index.add([{ id: 0, texts: ['ab'] }]);
@@ -183,7 +183,7 @@ describe('embedding by an endpoint', () => {
     expect(warnings).toHaveLength(2);
   });
 
-  it('a model that changes the length of its vectors is left out', async () => {
+  it('a model that changes the length of its vectors is not used', async () => {
     const endpoint = await serveEndpoint();
     const { index, warnings } = start(endpoint.url);
     index.add([{ id: 0, texts: ['ab'] }]);
@@ -197,7 +197,7 @@ describe('embedding by an endpoint', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('a search does not wait for ever for the vectors of tools', async () => {
+  it('a search has a limited wait for the vectors of tools', async () => {
     const { endpoint, arrived, answerLate } = await serveSlowEndpoint();
     const { index, time, warnings } = start(endpoint.url);
     index.add([{ id: 0, texts: ['ab'] }]);
@@ -211,7 +211,7 @@ describe('embedding by an endpoint', () => {
     expect(await idsFor(index, 'ab.')).toEqual([0]);
   });
 
-  it('a tool that is removed or replaced while its vector is made is not there, or is the new one', async () => {
+  it('a tool that is removed or replaced while its vector is made is absent, or is the new one', async () => {
     const { endpoint, arrived, answerLate } = await serveSlowEndpoint();
     const { index } = start(endpoint.url);
     index.add([0, 1, 2].map((id) => ({ id, texts: [`${'abc'[id]}`] })));
@@ -225,7 +225,7 @@ describe('embedding by an endpoint', () => {
     expect(index.has(0)).toBe(false);
   });
 
-  it('a cache that fails or holds rubbish is a slow one', async () => {
+  it('a cache that fails or has invalid data only makes search slower', async () => {
     const endpoint = await serveEndpoint();
     const broken = start(endpoint.url, {
       cache: { get: () => Promise.reject(new Error('gone')), set: () => Promise.reject(new Error('gone')) },

@@ -35,7 +35,7 @@ function textsFrom(seed: number, count: number): readonly (readonly [number, rea
 }
 
 describe('the dense index', () => {
-  it('ranks like comparing every tool', async () => {
+  it('ranks like a comparison with every tool', async () => {
     const tools = textsFrom(1, 500);
     const request = 'wak wbl wcm';
     const all = tools.map(([id, [text = '']]) => ({ id, similarity: cosine(embedWords(text), embedWords(request)) }));
@@ -47,7 +47,7 @@ describe('the dense index', () => {
     expect(best.filter(({ id }) => found.has(id)).length).toBeGreaterThanOrEqual(9);
   });
 
-  it('finds nearly the same among many by the signs alone', async () => {
+  it('finds nearly the same among many by the signs only', async () => {
     const tools = textsFrom(2, 12_000);
     const index = indexOf(tools);
     const ids = Uint32Array.from(tools, ([id]) => id);
@@ -61,7 +61,7 @@ describe('the dense index', () => {
     }
   });
 
-  it('the best sentence of the request and the best text of a tool count', async () => {
+  it('uses the best sentence of the request and the best text of a tool', async () => {
     const index = indexOf([
       [0, ['wak wbk', 'wfp wgp']],
       [1, ['whn win']],
@@ -71,7 +71,7 @@ describe('the dense index', () => {
     for (const { similarity } of hits) expect(similarity).toBeCloseTo(1, 2);
   });
 
-  it('says the similarity of the ids asked, in their order, and 0 for unknown ones', async () => {
+  it('returns the similarity of the given ids, in their order, and 0 for unknown ones', async () => {
     const index = indexOf([
       [3, ['wak']],
       [7, ['wbl']],
@@ -84,7 +84,7 @@ describe('the dense index', () => {
     expect(similarities[3]).toBeLessThan(0.9);
   });
 
-  it('says the similarity of tools as they are, although they were others when they were ranked', async () => {
+  it('returns the similarity of the current tools, although they changed after the ranking', async () => {
     const index = indexOf([
       [0, ['wak']],
       [1, ['wbl']],
@@ -151,7 +151,7 @@ describe('the dense index', () => {
     expect((await rank(index, 'wak', 5)).map(({ id }) => id)).toEqual([2, 5]);
   });
 
-  it('a snapshot of another model or a damaged one is as good as none', async () => {
+  it('a snapshot of another model or a damaged one is ignored', async () => {
     const bytes = indexOf([[1, ['wak']]]).snapshot();
     expect(indexOf([], bytes).has(1)).toBe(true);
     const other = createDenseIndex({
@@ -180,7 +180,7 @@ describe('the dense index', () => {
     expect(await indexOf([[0, ['wak']]]).prepare(request)).toBeUndefined();
   });
 
-  it('a megabyte of sentences is answered by what it begins with', async () => {
+  it('a megabyte of sentences is answered by its beginning', async () => {
     const hits = await rank(
       indexOf([
         [0, ['wak']],
@@ -193,7 +193,7 @@ describe('the dense index', () => {
     expect(hits[0]?.similarity).toBeCloseTo(1, 2);
   });
 
-  it('tools with empty, enormous or many texts do no harm', async () => {
+  it('tools with empty, enormous or many texts have no bad effect', async () => {
     const index = indexOf([
       [0, []],
       [1, ['', '🎉']],

@@ -42,7 +42,7 @@ describe('the file of word vectors', () => {
     expect(model.vectors).toHaveLength(32);
   });
 
-  it('is read from any place in a larger buffer', () => {
+  it('is read from any offset in a larger buffer', () => {
     const pool = Buffer.alloc(sound.length + 3);
     pool.set(sound, 3);
     expect(readModel(pool.subarray(3), 'a file').vectors).toEqual(readModel(sound, 'a file').vectors);
@@ -76,14 +76,14 @@ describe('the file of word vectors', () => {
   });
 });
 
-describe('a file of word vectors that is read beside other work', () => {
+describe('a file of word vectors that is loaded in the background', () => {
   function pathOf(bytes: Uint8Array): string {
     const path = join(temporaryFolder(), 'words.tcv');
     writeFileSync(path, bytes);
     return path;
   }
 
-  it('gives the same vectors before it is read and after', async () => {
+  it('gives the same vectors before it is loaded and after', async () => {
     const path = pathOf(sound);
     const embedder = preloadedEmbedder(path);
     const wanted = builtinEmbedder(path);

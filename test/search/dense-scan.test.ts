@@ -47,7 +47,7 @@ function differingBits(a: Int8Array, b: Int8Array): number {
 
 describe('the loops of a dense search', () => {
   it.each([1, 7, 64, 100, 128, 1536, 4096])(
-    'give the same by WebAssembly and without, with %i dimensions',
+    'give the same results with WebAssembly and without, with %i dimensions',
     (dimensions) => {
       const wasm = createWasmScan(dimensions);
       expect(wasm, 'this platform has SIMD').toBeDefined();
@@ -55,13 +55,13 @@ describe('the loops of a dense search', () => {
     },
   );
 
-  it('nothing is counted where there is nothing', () => {
+  it('return nothing for an empty index', () => {
     const wasm = createWasmScan(128);
     wasm?.measure(layoutRows(128).chunks, 0);
     expect(wasm?.collect(layoutRows(128).chunks, 0, 128, 0)).toBe(0);
   });
 
-  it('as many rows as wanted are near, whatever was asked before, and no far one before a nearer', () => {
+  it('return the requested number of near rows, whatever was searched before, in order of distance', () => {
     const rows = createRowStore(createScan(64));
     const search = createRowSearch(rows);
     const next = numbersFrom(5);
@@ -78,7 +78,7 @@ describe('the loops of a dense search', () => {
     expect(search.near(9999)).toHaveLength(5000);
   });
 
-  it('what is written stays where it is while memory grows', () => {
+  it('written data stays in place while memory grows', () => {
     for (const scan of [createWasmScan(128), createPlainScan(128)]) {
       new Uint8Array(scan?.buffer() ?? new ArrayBuffer())[5] = 42;
       scan?.reserve(3_000_000);

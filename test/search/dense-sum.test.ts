@@ -17,7 +17,7 @@ function sampleOf(dimensions: number) {
 
 describe('the sum of the vectors of words', () => {
   it.each([1, 7, 8, 9, 64, 100, 128, 300])(
-    'is the same by WebAssembly and without, with %i dimensions',
+    'is the same with WebAssembly and without, with %i dimensions',
     (dimensions) => {
       const model = sampleOf(dimensions);
       const [wasm, plain] = [createWasmSum(model), createPlainSum(model)];

@@ -63,12 +63,12 @@ describe('training word vectors', () => {
     expect(trained(2, 1)).not.toEqual(once);
   });
 
-  it('learns which tool a request wants', () => {
+  it('learns which tool a request needs', () => {
     expect(found(trained(1, 0))).toBeLessThan(9);
     expect(found(trained(1, 4))).toBe(12);
   });
 
-  it('keeps every word of the texts and fills up with the general language', () => {
+  it('keeps every word of the texts and fills up with general language', () => {
     const { fingerprints } = readModel(trained(1, 0), 'a trained model');
     expect(fingerprints.length).toBeGreaterThan(generalVectors().size);
     expect(fingerprints.length).toBeLessThanOrEqual(200);

@@ -6,7 +6,7 @@ import { createFingerprintsOf, fingerprint, wordsOf } from '../../src/search/den
 const found = createFingerprintsOf(1000);
 const fingerprintsOf = (text: string) => [...found(text)];
 
-describe('the words that vectors stand for', () => {
+describe('the words of vectors', () => {
   it('names are split at case changes, digits and punctuation', () => {
     expect(wordsOf('getHTTPResponse2xx')).toEqual(['get', 'http', 'response', '2', 'xx']);
     expect(wordsOf('files/read_text-v2')).toEqual(['files', 'read', 'text', 'v', '2']);
@@ -16,12 +16,12 @@ describe('the words that vectors stand for', () => {
     expect(wordsOf('Überweisung ＡＢＣ 天气')).toEqual(['überweisung', 'abc', '天气']);
   });
 
-  it('what is no word is none', () => {
+  it('text without words has none', () => {
     expect(wordsOf('')).toEqual([]);
     expect(wordsOf('🎉 … —')).toEqual([]);
   });
 
-  it('the way without strings finds the same words', () => {
+  it('the implementation without strings finds the same words', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme-ascii', maxLength: 60 }), (text) => {
         expect(fingerprintsOf(text)).toEqual(wordsOf(text).map(fingerprint));
@@ -52,7 +52,7 @@ describe('the sentences of a request', () => {
     expect(sentencesOf('查天气。发邮件！')).toEqual(['查天气。', '发邮件！']);
   });
 
-  it('are none where nothing is said', () => {
+  it('are empty for an empty request', () => {
     for (const text of ['', ' \n ', '🎉🎉', '...']) expect(sentencesOf(text)).toEqual([]);
   });
 

@@ -38,15 +38,15 @@ describe('quality of a ranking', () => {
     expect([recall1, recall5, mrr]).toEqual([0, 1, 0.5]);
   });
 
-  it('what comes after the tenth is not found', async () => {
+  it('a hit after the tenth does not count', async () => {
     expect(await measure('late', ['a'])).toMatchObject({ ndcg10: 0, recall10: 0, mrr: 0 });
   });
 
-  it('a tool named twice among the right ones counts once', async () => {
+  it('a right tool that is named twice counts once', async () => {
     expect(await measure('first', ['a', 'a'])).toMatchObject({ ndcg10: 1, recall1: 1 });
   });
 
-  it('requests that nothing answers are measured by whether they are refused, and by nothing else', async () => {
+  it('unanswerable requests are measured by their refusal only', async () => {
     const requests = [
       { id: '1', query: 'first', relevant: ['a'] },
       { id: '2', query: 'none', relevant: [] },
@@ -62,7 +62,7 @@ describe('quality of a ranking', () => {
     });
   });
 
-  it('says how often low confidence is right, where nothing answers, and wrong, where something does', async () => {
+  it('returns how often low confidence is right for unanswerable requests, and wrong for answerable ones', async () => {
     const requests = [
       { id: '1', query: 'sure', relevant: ['a'] },
       { id: '2', query: 'unsure', relevant: ['a'] },
@@ -80,16 +80,16 @@ describe('quality of a ranking', () => {
     expect(outcomes.filter(({ ndcg10 }) => ndcg10 === 0).map(({ id }) => id)).toEqual(['3', '6']);
   });
 
-  it('where a retriever does not say how sure it is, no share of low confidence is made up', async () => {
+  it('no share of low confidence is reported if a retriever does not give it', async () => {
     expect(await measure('first', ['a'])).toMatchObject({ lowRight: null, lowWrong: null });
   });
 
-  it('without requests, or without unanswerable ones, no figure is made up', async () => {
+  it('without requests, or without unanswerable ones, those figures are absent', async () => {
     expect(await evaluate([], rank)).toMatchObject({ requests: 0, ndcg10: 0, refused: null, msPerQuery: 0 });
     expect((await measure('first', ['a'])).refused).toBeNull();
   });
 
-  it('the worst requests come first, with what was found', async () => {
+  it('the worst requests come first, with their results', async () => {
     const requests = ['first', 'second', 'none'].map((query) => ({ id: query, query, relevant: ['a'] }));
     const { outcomes } = await evaluate(requests, rank);
     expect(outcomes.map(({ id, found }) => [id, found])).toEqual([
@@ -99,7 +99,7 @@ describe('quality of a ranking', () => {
     ]);
   });
 
-  it('the time is that of the clock it is given', async () => {
+  it('the time is that of the given clock', async () => {
     let now = 0;
     const tick = () => {
       now += 5;

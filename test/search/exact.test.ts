@@ -37,7 +37,7 @@ function apiRetriever() {
   return retriever;
 }
 
-describe('a tool whose title or name says what the request says is first', () => {
+describe('a tool whose title or name equals the request is first', () => {
   it.each([
     ['create an issue', 'issues_create'],
     ['Create Issues', 'issues_create'],
@@ -60,7 +60,7 @@ describe('a tool whose title or name says what the request says is first', () =>
     expect(hit?.why).toMatch(/^(name or title matches the request|named in the request)/);
   });
 
-  it('however many tools say its words more often', async () => {
+  it('however many tools have its words more often', async () => {
     const retriever = createRetriever();
     const crowd = Array.from({ length: 200 }, (_, index) =>
       specOf(`crowd_${index}`, 'issue create issue create issue'),
@@ -69,7 +69,7 @@ describe('a tool whose title or name says what the request says is first', () =>
     expect(namesOf(await retriever.rank('create an issue', { limit: 1 }))).toEqual(['issues_create']);
   });
 
-  it('several with one title are all first, in the order of the rest of the score', async () => {
+  it('several with one title are all first, in the order of their scores', async () => {
     const retriever = createRetriever();
     retriever.add([
       ...API,
@@ -82,20 +82,20 @@ describe('a tool whose title or name says what the request says is first', () =>
     expect(hits.map(({ score }) => score === 1)).toEqual([true, true, true, false]);
   });
 
-  it('a request that says more, or something else, is no title', async () => {
+  it('a longer or different request is not a title', async () => {
     const retriever = apiRetriever();
     for (const request of ['create an issue for the zeppelin', 'create', 'user follows an issue'])
       for (const { why } of await retriever.rank(request, { limit: 40, minScore: 0 }))
         expect(why).not.toMatch(/^called as/);
   });
 
-  it('one that the caller does not see is not found by its title', async () => {
+  it('a tool that the caller does not see is not found by its title', async () => {
     const hits = await apiRetriever().rank('create an issue', { limit: 40, among: (name) => name !== 'issues_create' });
     expect(namesOf(hits)).not.toContain('issues_create');
     expect(hits.some(({ score }) => score === 1)).toBe(false);
   });
 
-  it('a kept index knows titles', async () => {
+  it('a stored index knows titles', async () => {
     const before = createRetriever();
     before.add(API);
     const after = createRetriever({ snapshot: before.snapshot() });

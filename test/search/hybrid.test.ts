@@ -37,7 +37,7 @@ function toldMeanings(kept: Map<number, number>, asked: string[] = []): DenseInd
 }
 
 describe('words and meaning together', () => {
-  it('a tool that says nothing of the request is found by its meaning, and the hit says so', async () => {
+  it('a tool without a word of the request is found by its meaning, and the hit says so', async () => {
     const retriever = createRetriever({ dense: () => toldMeanings(new Map()) });
     retriever.add([...OFFICE, specOf('umbrella', 'Whether it will rain ~0.8')]);
     const [hit] = await retriever.rank('shall I take a coat', { limit: 3 });
@@ -45,21 +45,21 @@ describe('words and meaning together', () => {
     expect(hit?.score).toBeCloseTo(0.4, 5);
   });
 
-  it('what is far in meaning is no hit, and takes nothing away from words', async () => {
+  it('a distant meaning is not a hit, and does not lower hits by words', async () => {
     const retriever = createRetriever({ dense: () => toldMeanings(new Map()) });
     retriever.add([specOf('far', 'Teapot ~-0.9'), ...OFFICE]);
     expect(await retriever.rank('nothing of that kind', { limit: 3 })).toEqual([]);
     expect(namesOf(await retriever.rank('teapot', options))[0]).toBe('far');
   });
 
-  it('where a request has no vectors, words alone decide', async () => {
+  it('if a request has no vectors, only words count', async () => {
     const retriever = createRetriever({ dense: () => toldMeanings(new Map()) });
     const alone = createRetriever();
     for (const one of [retriever, alone]) one.add([...OFFICE, specOf('mute', 'Say nothing ~0.9')]);
     expect(await retriever.rank('mute', options)).toEqual(await alone.rank('mute', options));
   });
 
-  it('tools that a view hides do not crowd out those it shows', async () => {
+  it('hidden tools do not displace visible ones', async () => {
     const retriever = createRetriever({ dense: () => toldMeanings(new Map()) });
     const crowd = Array.from({ length: 300 }, (_, index) => specOf(`crowd_${index}`, 'Hidden ~0.9'));
     retriever.add([...crowd, specOf('shown', 'Visible ~0.6')]);
@@ -67,7 +67,7 @@ describe('words and meaning together', () => {
     expect(namesOf(hits)).toEqual(['shown']);
   });
 
-  it('a removed tool is found by its meaning no more, and its number may be given to another', async () => {
+  it('a removed tool is no longer found by its meaning, and its number may be reused', async () => {
     const retriever = createRetriever({ dense: () => toldMeanings(new Map()) });
     retriever.add([specOf('first', 'One ~0.9')]);
     retriever.remove(['first']);
@@ -75,7 +75,7 @@ describe('words and meaning together', () => {
     expect(namesOf(await retriever.rank('anything', options))).toEqual(['second']);
   });
 
-  it('meanings that were kept are not made again, and those that were not are', async () => {
+  it('stored vectors are not computed again, and missing ones are', async () => {
     const before = createRetriever({ dense: () => toldMeanings(new Map()) });
     before.add(OFFICE);
     const snapshot = before.snapshot();
@@ -105,7 +105,7 @@ describe('the vectors that come with the package', () => {
       },
     });
 
-  it('find what other words mean', async () => {
+  it('find tools with other words', async () => {
     const retriever = builtin();
     retriever.add(OFFICE);
     const [hit] = await retriever.rank('how warm will it be outside in Oslo, rain or sunshine', options);
@@ -113,7 +113,7 @@ describe('the vectors that come with the package', () => {
     expect(hit?.why).toMatch(/similar in meaning \(0\.\d\d\)/);
   });
 
-  it('a snapshot with them answers alike', async () => {
+  it('a snapshot with them gives the same answers', async () => {
     const before = builtin();
     before.add(OFFICE);
     const wanted = await before.rank('put a meeting on my schedule', options);

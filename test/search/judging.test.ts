@@ -18,10 +18,10 @@ function office() {
 
 const everything = { limit: 100, minScore: 0 };
 
-describe('a score says how likely a hit is to answer', () => {
+describe('a score is the likelihood that a hit answers the request', () => {
   const curves = Object.entries(CALIBRATIONS).flatMap(([mode, { curve }]) => (curve ? [[mode, curve] as const] : []));
 
-  it.each(curves)('%s: a better fit is likelier, and nothing is certain', (_, curve: Curve) => {
+  it.each(curves)('%s: a better fit is likelier, and no hit is certain', (_, curve: Curve) => {
     const chances = Array.from({ length: 101 }, (_, percent) => chanceOf(percent / 100, curve));
     expect(chances).toEqual(chances.toSorted((a, b) => a - b));
     expect(new Set(chances).size).toBe(chances.length);
@@ -30,7 +30,7 @@ describe('a score says how likely a hit is to answer', () => {
     expect(chances[100]).toBeGreaterThan(0.5);
   });
 
-  it('what fits well is likely, what hardly fits is not', async () => {
+  it('a good fit is likely, a poor one is not', async () => {
     const retriever = office();
     const [sure] = await retriever.rank('write text to a file of the workspace', everything);
     const [unsure] = await retriever.rank('knit a woollen jumper for the winter', everything);
@@ -39,7 +39,7 @@ describe('a score says how likely a hit is to answer', () => {
     expect(unsure?.score ?? 0).toBeLessThan(0.3);
   });
 
-  it('the order is that of the fit: being likely changes no rank', async () => {
+  it('the order is that of the fit: likelihood changes no rank', async () => {
     const scores = (await office().rank('send a mail about the issue in the calendar', everything)).map(
       ({ score }) => score,
     );
@@ -48,7 +48,7 @@ describe('a score says how likely a hit is to answer', () => {
   });
 });
 
-describe('where a request names several tools', () => {
+describe('if a request names several tools', () => {
   it('the one that fits better is first, whatever the names are', async () => {
     const retriever = office();
     retriever.add([specOf('a', 'The first letter')]);
@@ -56,14 +56,14 @@ describe('where a request names several tools', () => {
   });
 });
 
-describe('where nobody says what is enough', () => {
-  it('a request that nothing answers finds what is nearest, and says that it does not clearly fit', async () => {
+describe('without a minScore', () => {
+  it('an unanswerable request finds the nearest tools, with low confidence', async () => {
     const hits = await office().rank('zebra crossing', { limit: 10 });
     expect(hits.length).toBeGreaterThan(0);
     expect(new Set(hits.map(({ confidence }) => confidence))).toEqual(new Set(['low']));
   });
 
-  it('how a request is worded does not decide whether something is found', async () => {
+  it('the wording of a request does not decide whether a tool is found', async () => {
     const retriever = office();
     for (const request of [
       'send my parcel to a bakery by carrier pigeon',
@@ -72,12 +72,12 @@ describe('where nobody says what is enough', () => {
       expect((await retriever.rank(request, { limit: 10 }))[0]).toMatchObject({ confidence: 'low' });
   });
 
-  it('nothing is found where nothing shares a word or a meaning, or below a `minScore` that was asked for', async () => {
+  it('nothing is found without a common word or meaning, or below a given `minScore`', async () => {
     expect(await office().rank('zzzzqqq', { limit: 10 })).toEqual([]);
     expect(await office().rank('zebra crossing', { limit: 10, minScore: 0.9 })).toEqual([]);
   });
 
-  it('the best hit decides: others come with it although they alone would not be enough', async () => {
+  it('the best hit decides: others are returned with it although they would not be enough alone', async () => {
     const retriever = createRetriever();
     retriever.add([...OFFICE, specOf('pigeon', 'Send a parcel by carrier pigeon over the hills')]);
     const hits = await retriever.rank('carrier pigeon over the hills, or send an email', { limit: 10 });
@@ -90,7 +90,7 @@ describe('where nobody says what is enough', () => {
     expect(namesOf(alone)).toEqual(['pigeon']);
   });
 
-  it('what is far behind the best is no hit', async () => {
+  it('a tool far behind the best is not a hit', async () => {
     const retriever = office();
     const request = 'write text to a file of the workspace';
     const shown = namesOf(await retriever.rank(request, { limit: 100 }));
@@ -99,7 +99,7 @@ describe('where nobody says what is enough', () => {
     expect(all.slice(0, shown.length)).toEqual(shown);
   });
 
-  it('a tool that is named is a hit, and brings no others along', async () => {
+  it('a named tool is a hit, and adds no others', async () => {
     const hits = await office().rank('zebra get_weather', { limit: 10 });
     expect(hits[0]).toMatchObject({ name: 'get_weather', score: 1 });
     const unlikely = createRetriever();
@@ -111,12 +111,12 @@ describe('where nobody says what is enough', () => {
   });
 });
 
-describe('a `minScore` that makes no sense', () => {
-  it.each([Number.NaN, 1.5, Number.POSITIVE_INFINITY])('%d is reached by nothing', async (minScore) => {
+describe('a meaningless `minScore`', () => {
+  it.each([Number.NaN, 1.5, Number.POSITIVE_INFINITY])('%d matches nothing', async (minScore) => {
     expect(await office().rank('get_weather', { limit: 10, minScore })).toEqual([]);
   });
 
-  it('below 0 is as good as 0', async () => {
+  it('below 0 counts as 0', async () => {
     const retriever = office();
     const request = 'write text to a file';
     expect(await retriever.rank(request, { limit: 9, minScore: -1 })).toEqual(

@@ -10,7 +10,7 @@ const terms = fc
   .tuple(fc.uniqueArray(term, { maxLength: 300 }), fc.array(fc.nat(300), { maxLength: 20 }))
   .map(([used, free]) => free.reduce<readonly string[]>((list, at) => list.toSpliced(at, 0, ''), used));
 
-it('every term is found under its number, and no other is', () => {
+it('every term is found under its number, and no other', () => {
   fc.assert(
     fc.property(terms, term, (list, other) => {
       const kept = packTerms(list);
@@ -25,7 +25,7 @@ it('every term is found under its number, and no other is', () => {
   );
 });
 
-it('a table without a free slot is no trap', () => {
+it('a table without a free slot does not loop', () => {
   const { text, starts, slots } = packTerms(['read', 'write']);
   expect(findTerm({ text, starts, slots: slots.fill(1) }, 'send')).toBeUndefined();
   expect(findTerm({ text, starts, slots: new Uint32Array() }, 'send')).toBeUndefined();

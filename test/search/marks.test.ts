@@ -30,7 +30,7 @@ function keptOffice(fileMark: number, bundlesOf = () => ['office']): Uint8Array 
 }
 
 describe('tools that were not parsed yet', () => {
-  it('are known by their marks: nobody looks at them, and they are found as before', async () => {
+  it('are known by their marks: they are not parsed, and are found as before', async () => {
     const whole = createRetriever({ bundlesOf: () => ['office'] });
     whole.add(OFFICE);
     const after = createRetriever({ snapshot: keptOffice(1000), bundlesOf: () => ['office'] });
@@ -42,7 +42,7 @@ describe('tools that were not parsed yet', () => {
     expect(after.changes).toBe(0);
   });
 
-  it('with other marks are looked at, and indexed again only where they say something else', async () => {
+  it('with other marks are parsed, and indexed again only if their content differs', async () => {
     const same = createRetriever({ snapshot: keptOffice(1000), bundlesOf: () => ['office'] });
     const moved = unreadOffice(2000);
     same.add(moved.specs);
@@ -58,7 +58,7 @@ describe('tools that were not parsed yet', () => {
     expect((await other.rank('feed the penguin', options)).length).toBe(5);
   });
 
-  it('noting marks is a change worth keeping; without new ones there is none', () => {
+  it('new marks are a change worth storing; without new ones there is none', () => {
     const retriever = createRetriever({ snapshot: keptOffice(1000), bundlesOf: () => ['office'] });
     retriever.add(unreadOffice(2000).specs);
     expect(retriever.changes).toBe(OFFICE.length);
@@ -66,7 +66,7 @@ describe('tools that were not parsed yet', () => {
     expect(retriever.changes).toBe(OFFICE.length);
   });
 
-  it('are looked at where their bundles say something else', async () => {
+  it('are parsed if their bundles changed', async () => {
     const after = createRetriever({ snapshot: keptOffice(1000), bundlesOf: () => ['philately'] });
     const { specs, parsed } = unreadOffice(1000);
     after.add(specs);
@@ -74,7 +74,7 @@ describe('tools that were not parsed yet', () => {
     expect((await after.rank('philately', options)).length).toBe(5);
   });
 
-  it('that were parsed before they were added keep the marks of those that were not', () => {
+  it('parsed tools keep the marks of those that were not', () => {
     const between = createRetriever({ snapshot: keptOffice(1000), bundlesOf: () => ['office'] });
     between.add(OFFICE);
     expect(between.changes).toBe(0);
@@ -84,7 +84,7 @@ describe('tools that were not parsed yet', () => {
     expect(parsed()).toBe(0);
   });
 
-  it('a number that is used again does not bring the mark of the tool that had it', async () => {
+  it('a reused number does not bring the mark of the former tool', async () => {
     const between = createRetriever({ snapshot: keptOffice(1000), bundlesOf: () => ['office'] });
     between.add(unreadOffice(1000).specs);
     between.remove(['read_file']);

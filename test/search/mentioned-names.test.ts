@@ -33,7 +33,7 @@ describe('names that a request mentions', () => {
     expect([...namesMentioned(request)]).toEqual([]);
   });
 
-  it('what is found in one request is found in a longer one', () => {
+  it('a name that is found in one request is found in a longer one', () => {
     const piece = fc.constantFrom(
       'read',
       'read_file',
@@ -59,7 +59,7 @@ describe('names that a request mentions', () => {
     );
   });
 
-  it('a long request without a space is read at once', () => {
+  it('a long request without a space is read in one pass', () => {
     expect(namesMentioned('x'.repeat(1_000_000)).size).toBe(1);
     expect(namesMentioned(`${'x'.repeat(5000)} ${'"'.repeat(5000)}`).size).toBe(1);
   });

@@ -29,7 +29,7 @@ function measure(file: string): Promise<Quality> {
 }
 
 /** Floors: below what is reached today by less than any change worth making moves it. */
-describe('search over the labelled set does not become worse, as agents ask', () => {
+describe('search over the labelled set does not become worse, in the words of agents', () => {
   let quality: Quality;
   beforeAll(async () => {
     quality = await measure('queries.jsonl');
@@ -40,13 +40,13 @@ describe('search over the labelled set does not become worse, as agents ask', ()
     expect(quality.recall10).toBeGreaterThan(0.98);
   });
 
-  it('for seven of ten requests that nothing answers confidence is low, and for at most one answerable request in twenty; none is lost', () => {
+  it('confidence is low for seven of ten unanswerable requests, and for at most one answerable request in twenty; none is lost', () => {
     expect(quality.lowRight).toBeGreaterThan(0.7);
     expect(quality.lowWrong).toBeLessThan(0.05);
     expect(quality.lost).toBe(0);
   });
 
-  it('words alone find less, and still much', async () => {
+  it('words only find less, but still much', async () => {
     const rows = readRows('tools.jsonl') as Row[]; // as the README of the set says
     const retriever = createRetriever();
     retriever.add(
@@ -60,7 +60,7 @@ describe('search over the labelled set does not become worse, as agents ask', ()
   });
 });
 
-describe('search over the labelled set does not become worse, as people ask', () => {
+describe('search over the labelled set does not become worse, in the words of people', () => {
   let quality: Quality;
   beforeAll(async () => {
     quality = await measure('turns.jsonl');
@@ -71,7 +71,7 @@ describe('search over the labelled set does not become worse, as people ask', ()
     expect(quality.recall10).toBeGreaterThan(0.6);
   });
 
-  it('no answerable request is lost, and confidence is low more often where nothing answers', () => {
+  it('no answerable request is lost, and confidence is low more often for unanswerable ones', () => {
     expect(quality.lost).toBe(0);
     expect(quality.lowRight).toBeGreaterThan(quality.lowWrong ?? 1);
     expect(quality.lowRight).toBeGreaterThan(0.24);

@@ -29,7 +29,7 @@ describe('vectors as bytes', () => {
     ]);
   });
 
-  it('have a bit for each number above nought, and their length', () => {
+  it('have a bit for each number above zero, and their length', () => {
     fc.assert(
       fc.property(vectors, (vector) => {
         const { steps, signs, inverseNorm } = quantize(vector);
@@ -42,14 +42,14 @@ describe('vectors as bytes', () => {
     );
   });
 
-  it('what is no number, or has no end, is nought', () => {
+  it('a value that is not a finite number is zero', () => {
     const { steps, inverseNorm } = quantize(Float32Array.of(Number.NaN, 2, Number.POSITIVE_INFINITY, -1, -Infinity));
     expect([...steps]).toEqual([0, 127, 0, -63, 0]);
     expect(inverseNorm).toBeGreaterThan(0);
     expect(quantize(Float32Array.of(Number.NaN, Number.NaN)).inverseNorm).toBe(0);
   });
 
-  it('one after the other are what each is alone', () => {
+  it('converted together equal those converted alone', () => {
     fc.assert(
       fc.property(fc.array(vectors), (all) => {
         for (const vector of all) {

@@ -42,7 +42,7 @@ const requests = fc.array(fc.oneof(phrase, fc.constantFrom('calender', 'weath', 
 const options = { limit: 5, minScore: 0 };
 
 describe('adding and removing one tool does not rebuild the index and equals a rebuild', () => {
-  it('whatever was added and removed, the answers are those of a new index over what is left', async () => {
+  it('after any additions and removals, the answers are those of a new index over the rest', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), requests, async (steps, queries) => {
         const { retriever, left } = play(steps);
@@ -54,7 +54,7 @@ describe('adding and removing one tool does not rebuild the index and equals a r
     );
   });
 
-  it('what was asked in between is not held against what came since', async () => {
+  it('earlier searches do not affect tools that were added since', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 20 }), requests, async (steps, queries) => {
         const asked = createRetriever();
@@ -105,7 +105,7 @@ describe('adding and removing one tool does not rebuild the index and equals a r
     );
   });
 
-  it('fewer hits are the first of more, also where usage decides between equals', async () => {
+  it('fewer hits are the first of more, also if usage decides ties', async () => {
     const limit = fc.oneof(fc.nat(12), fc.double({ min: 0, max: 12, noNaN: true }));
     const used = fc.option(fc.dictionary(word, fc.nat(2)), { nil: undefined });
     await fc.assert(

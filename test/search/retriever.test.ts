@@ -11,7 +11,7 @@ function officeRetriever() {
 const anyHit = { limit: 10, minScore: 0 };
 
 describe('ranked by relevance, highest first, at most `limit` tools, `minScore` respected; score is a similarity; each hit says why', () => {
-  it('the best comes first and every score lies between 0 and 1', async () => {
+  it('the best comes first, and every score is between 0 and 1', async () => {
     const hits = await officeRetriever().rank('write some text to a file', anyHit);
     expect(namesOf(hits).slice(0, 2)).toEqual(['write_file', 'read_file']);
     const scores = hits.map(({ score }) => score);
@@ -34,13 +34,13 @@ describe('ranked by relevance, highest first, at most `limit` tools, `minScore` 
     expect(some).toEqual(all.slice(0, 1));
   });
 
-  it('a hit names the words of the request that it says, and where', async () => {
+  it('a hit names its words of the request, and their field', async () => {
     const [hit] = await officeRetriever().rank('where does the file lie on the path', anyHit);
     expect(hit?.why).toBe('parameters: "lie", "path"; name: "file"');
   });
 });
 
-describe('what is searched', () => {
+describe('the searched fields', () => {
   it.each([
     ['sending emails', 'send_mail'],
     ['communications', 'send_mail'],
@@ -81,7 +81,7 @@ describe('names', () => {
     expect(hit?.why).toMatch(/^named in the request/);
   });
 
-  it('a word of the language that happens to be a name is no mention of it', async () => {
+  it('a common word that is also a name does not count as a mention', async () => {
     const retriever = officeRetriever();
     retriever.add([specOf('search', 'Look something up in the archive')]);
     const [hit] = await retriever.rank('search for the weather forecast of a city near me', anyHit);
@@ -97,8 +97,8 @@ describe('a request nothing answers returns nothing', () => {
   });
 });
 
-describe('who sees what', () => {
-  it('only names that `among` lets through are returned, and they are measured among themselves', async () => {
+describe('visibility', () => {
+  it('only names that `among` accepts are returned, and they are scored among themselves', async () => {
     const retriever = officeRetriever();
     const among = (name: string) => name !== 'write_file';
     const hits = await retriever.rank('write some text to a file', { ...anyHit, among });
@@ -113,7 +113,7 @@ describe('who sees what', () => {
     expect(namesOf(await retriever.rank('parcel by pigeon', { limit: 2 }))).toEqual(['pigeon_x', 'pigeon_y']);
   });
 
-  it('usage decides between equals and nothing else', async () => {
+  it('usage decides ties and nothing else', async () => {
     const retriever = officeRetriever();
     retriever.add([specOf('pigeon_x', 'Send a parcel by pigeon'), specOf('pigeon_y', 'Send a parcel by pigeon')]);
     const usage = (name: string) => (name === 'pigeon_y' ? 5 : name === 'get_weather' ? 900 : 0);
@@ -128,14 +128,14 @@ describe('who sees what', () => {
     expect(namesOf(hits)).not.toContain('write_file');
   });
 
-  it('a tool added again with other words is found by those alone', async () => {
+  it('a tool that is added again with other words is found only by those', async () => {
     const retriever = officeRetriever();
     retriever.add([specOf('get_weather', 'Barometer readings')]);
     expect(namesOf(await retriever.rank('barometer', anyHit))).toEqual(['get_weather']);
     expect(namesOf(await retriever.rank('forecast for a city', anyHit))).not.toContain('get_weather');
   });
 
-  it('a typo is not taken for a word of a name that is gone', async () => {
+  it('a typo does not match a word of a removed name', async () => {
     const retriever = officeRetriever();
     expect(namesOf(await retriever.rank('curency', anyHit))).toEqual(['convert_currency']);
     retriever.remove(['convert_currency']);
@@ -143,14 +143,14 @@ describe('who sees what', () => {
     expect(await retriever.rank('curency', anyHit)).toEqual([]);
   });
 
-  it('a typo of no name is one of a name that came since', async () => {
+  it('a typo that matched no name matches a name that was added since', async () => {
     const retriever = officeRetriever();
     expect(await retriever.rank('thermometre', anyHit)).toEqual([]);
     retriever.add([specOf('thermometer', 'How warm it is')]);
     expect(namesOf(await retriever.rank('thermometre', anyHit))).toEqual(['thermometer']);
   });
 
-  it('which of very many equal tools are returned does not depend on the order in which they came', async () => {
+  it('which of very many equal tools are returned does not depend on their order', async () => {
     const specs = Array.from({ length: 150 }, (_, index) => specOf(`pigeon_${(index * 67) % 150}`, 'Send a parcel'));
     const [one, other] = [createRetriever(), createRetriever()];
     one.add(specs);

@@ -11,7 +11,7 @@ function scanned(text: string): readonly TextWord[] {
 }
 
 describe('words without strings', () => {
-  it('are those that strings are made of', () => {
+  it('are the same as with strings', () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme-ascii', maxLength: 80 }),
       fc.stringMatching(/^[abAB12 _.-]{0,40}$/),
@@ -34,7 +34,7 @@ describe('words without strings', () => {
     },
   );
 
-  it('a text that is longer than what there is room for is left to strings', () => {
+  it('a text beyond the buffer is left to strings', () => {
     expect(scan.scan('a '.repeat(1000))).toBe(1000);
     expect(scan.scan('a '.repeat(1001))).toBe(OTHER_LETTERS);
     expect(scan.scan('aB '.repeat(666))).toBe(1998);
@@ -42,7 +42,7 @@ describe('words without strings', () => {
 });
 
 describe('words that are known by their letters', () => {
-  it('have the number they were given, however many there are', () => {
+  it('keep their number, however many there are', () => {
     const known = createKnownWords();
     const words = Array.from({ length: 5000 }, (_, index) => `w${index.toString(36)}`);
     for (const [number, word] of words.entries()) {
@@ -59,7 +59,7 @@ describe('words that are known by their letters', () => {
     expect(known.find(scan, 0)).toBeUndefined();
   });
 
-  it('are told apart where their hashes are equal', () => {
+  it('are distinguished if their hashes are equal', () => {
     const known = createKnownWords();
     const sameHash = { ...scan, hashes: new Int32Array(2000) };
     scan.scan('read write rea reads');

@@ -82,7 +82,7 @@ describe('the labelled set', () => {
     expect(overlabelled).toEqual([]);
   });
 
-  test('asks for the same in the words of agents and of people', () => {
+  test('has the same requests in the words of agents and of people', () => {
     const byId = new Map(turns.map((turn) => [turn.id, turn]));
     expect(requests.filter(({ id, relevant }) => byId.get(id)?.relevant.join() !== relevant.join())).toEqual([]);
     expect(requests.filter(({ id, query }) => byId.get(id)?.query === query)).toEqual([]);
@@ -91,12 +91,12 @@ describe('the labelled set', () => {
     expect(turns.filter(({ id }) => !asked.has(id) && !id.startsWith('far'))).toEqual([]);
   });
 
-  test('asks for every tool at least once', () => {
+  test('has at least one request for every tool', () => {
     const asked = new Set(requests.flatMap(({ relevant }) => relevant));
     expect([...toolIds].filter((id) => !asked.has(id))).toEqual([]);
   });
 
-  test('says nothing twice', () => {
+  test('has no duplicates', () => {
     expect(repeated(tools.map(({ id }) => id))).toEqual([]);
     expect(repeated(requests.map(({ id }) => id))).toEqual([]);
     const descriptions = tools.map(({ description }) => description);
@@ -121,7 +121,7 @@ describe('the labelled set', () => {
     );
   });
 
-  test('has near misses for half of what no tool answers', () => {
+  test('has near misses for half of the unanswerable requests', () => {
     const near = unanswerable.filter(({ id }) => id.startsWith('near'));
     expect(near.length * 2).toBeGreaterThanOrEqual(unanswerable.length);
     expect(answerable.filter(({ id }) => !/^q\d{3}$/.test(id))).toEqual([]);

@@ -10,8 +10,8 @@ function officeSnapshot(): Uint8Array {
   return retriever.snapshot();
 }
 
-describe('an index that was kept', () => {
-  it('answers like the one it was made of, and the same tools are not indexed again', async () => {
+describe('a stored index', () => {
+  it('gives the same answers as the original, and the same tools are not indexed again', async () => {
     const before = createRetriever();
     before.add(OFFICE);
     const after = createRetriever({ snapshot: before.snapshot() });
@@ -21,7 +21,7 @@ describe('an index that was kept', () => {
       expect(await after.rank(query, options)).toEqual(await before.rank(query, options));
   });
 
-  it('only what differs is indexed', async () => {
+  it('only changed tools are indexed', async () => {
     const retriever = createRetriever({ snapshot: officeSnapshot() });
     retriever.add([...OFFICE.slice(2), specOf('read_file', 'Recite a poem'), specOf('plant_tree', 'Plant an oak')]);
     expect(await retriever.rank('write text to the workspace', options)).toEqual([]);
@@ -46,7 +46,7 @@ describe('an index that was kept', () => {
       expect(await retriever.rank(query, options)).toEqual(await rebuilt.rank(query, options));
   });
 
-  it('tools that come in another order, one by one or twice are known all the same', async () => {
+  it('tools in another order, one by one or twice are recognized', async () => {
     const wanted = createRetriever();
     wanted.add(OFFICE);
     for (const specs of [OFFICE.toReversed(), [...OFFICE, ...OFFICE], [...OFFICE.slice(3), ...OFFICE.slice(0, 3)]]) {
@@ -57,7 +57,7 @@ describe('an index that was kept', () => {
     }
   });
 
-  it('a tool that goes and comes again after a start is found again', async () => {
+  it('a tool that is removed and added again after a start is found again', async () => {
     const retriever = createRetriever({ snapshot: officeSnapshot() });
     retriever.add(OFFICE);
     retriever.remove(['read_file']);
@@ -66,7 +66,7 @@ describe('an index that was kept', () => {
     expect(namesOf(await retriever.rank('read_file', options))[0]).toBe('read_file');
   });
 
-  it('serves several retrievers: what one of them removes or changes, the others still find', async () => {
+  it('serves several retrievers: changes in one do not affect the others', async () => {
     const snapshot = officeSnapshot();
     const whole = snapshot.slice();
     const [first, second] = [createRetriever({ snapshot }), createRetriever({ snapshot })];
@@ -78,14 +78,14 @@ describe('an index that was kept', () => {
     expect(await second.rank('read a file', options)).toEqual(wanted);
   });
 
-  it('kept again without a change, it is the same', () => {
+  it('stored again without a change, it is the same', () => {
     const snapshot = officeSnapshot();
     const retriever = createRetriever({ snapshot });
     retriever.add(OFFICE);
     expect(retriever.snapshot()).toEqual(snapshot);
   });
 
-  it('a tool is indexed anew if it is in another bundle', () => {
+  it('a tool is indexed again if it is in another bundle', () => {
     const before = createRetriever({ bundlesOf: () => ['office'] });
     before.add(OFFICE);
     const after = createRetriever({
@@ -96,7 +96,7 @@ describe('an index that was kept', () => {
     expect(after.changes).toBe(2);
   });
 
-  it('texts beyond what is searched are known again, however long they are', () => {
+  it('texts beyond the searched length are recognized, however long they are', () => {
     const property = { description: 'x'.repeat(30_000), enum: ['y'.repeat(30_000), 'z'] };
     const properties = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`p${index}`, property]));
     const spec = specOf('long', 'd'.repeat(30_000), {
@@ -111,7 +111,7 @@ describe('an index that was kept', () => {
     expect(after.changes).toBe(0);
   });
 
-  it('a tool of the snapshot that nobody adds is never returned, named or not', async () => {
+  it('a tool of the snapshot that is not added is never returned, named or not', async () => {
     const retriever = createRetriever({ snapshot: officeSnapshot() });
     retriever.add(OFFICE.slice(0, 1));
     expect(namesOf(await retriever.rank('send_mail: send an email', options))).toEqual([]);
@@ -121,7 +121,7 @@ describe('an index that was kept', () => {
   it.each([
     ['bytes', (length: number) => new Uint8Array(length)],
     ['a Buffer, whose slices share its memory', (length: number) => Buffer.alloc(length)],
-  ])('what came out of a pool, not aligned, is read as well: %s', async (_, pool) => {
+  ])('an unaligned buffer of a pool is read as well: %s', async (_, pool) => {
     const bytes = officeSnapshot();
     const shifted = pool(bytes.length + 3).subarray(3);
     shifted.set(bytes);
@@ -147,7 +147,7 @@ describe('an index that was kept', () => {
     ['text that was a parameter', { input: { type: 'object', properties: { path: {}, Where: {} } } }],
     ['source that was a category', { source: '', category: 'test' }],
     ['fields its words stand in', { description: 'Read a file', title: ' of the workspace' }],
-  ])('a tool is indexed anew if it has another %s', (_, change) => {
+  ])('a tool is indexed again if it has another %s', (_, change) => {
     const spec = specOf('read_file', 'Read a file of the workspace', {
       input: { type: 'object', properties: { path: { description: 'Where' } } },
     });
@@ -160,7 +160,7 @@ describe('an index that was kept', () => {
     expect(after.changes).toBe(2);
   });
 
-  it('can be kept again after every change', async () => {
+  it('can be stored again after every change', async () => {
     let snapshot = officeSnapshot();
     for (const round of [1, 2, 3, 4, 5]) {
       const retriever = createRetriever({ snapshot });
@@ -179,7 +179,7 @@ describe('an index that was kept', () => {
   });
 });
 
-describe('a damaged snapshot is as good as none', () => {
+describe('a damaged snapshot is ignored', () => {
   const whole = officeSnapshot();
   it.each([
     ['empty', new Uint8Array()],

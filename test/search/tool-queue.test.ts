@@ -6,7 +6,7 @@ import { createToolQueue } from '../../src/search/dense/catch-up.ts';
 const tool = (id: number, text = ''): DenseTool => ({ id, texts: [text] });
 
 describe('tools that wait for their vectors', () => {
-  it('come in the order they were added, and once more from the first while they wait', () => {
+  it('come in the order they were added, and again from the first while they wait', () => {
     const queue = createToolQueue();
     for (const id of [3, 1, 2]) queue.add(tool(id));
     expect(queue.next(2).map(({ id }) => id)).toEqual([3, 1]);
@@ -15,7 +15,7 @@ describe('tools that wait for their vectors', () => {
     expect(queue.count).toBe(3);
   });
 
-  it('are those that a map would hold', () => {
+  it('are the same as in a map', () => {
     const step = fc.record({ id: fc.nat(5), what: fc.constantFrom('add', 'delete', 'next') });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
@@ -45,7 +45,7 @@ describe('tools that wait for their vectors', () => {
     );
   });
 
-  it('a tool that was replaced while it was worked on is told from the other', () => {
+  it('a tool that was replaced during the work is distinguished from the other', () => {
     const queue = createToolQueue();
     const before = tool(1);
     queue.add(before);
@@ -56,7 +56,7 @@ describe('tools that wait for their vectors', () => {
     expect(queue.count).toBe(1);
   });
 
-  it('one that is replaced again and again comes once', () => {
+  it('one that is replaced repeatedly comes once', () => {
     const queue = createToolQueue();
     queue.add(tool(0));
     for (let turn = 0; turn < 10_000; turn += 1) queue.add(tool(1));

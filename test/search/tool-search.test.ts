@@ -40,11 +40,11 @@ describe('a retriever without a crib', () => {
     },
   );
 
-  it('finds by meaning, where there are vectors', async () => {
+  it('finds by meaning, if there are vectors', async () => {
     expect((await createRetriever(tools).search('compose an e-mail message'))[0]?.name).toBe('send_mail');
   });
 
-  it('keeps to limit, minScore and filter', async () => {
+  it('applies limit, minScore and filter', async () => {
     const retriever = createRetriever(tools);
     expect(await retriever.search('file mail weather button', { limit: 2 })).toHaveLength(2);
     expect((await retriever.search('send_mail')).map(({ name }) => name)).toContain('send_mail');
@@ -54,7 +54,7 @@ describe('a retriever without a crib', () => {
     expect(await retriever.search('mail', { limit: 0 })).toEqual([]);
   });
 
-  it('tools come, go and change', async () => {
+  it('follows added, removed and changed tools', async () => {
     const retriever = createRetriever<SearchableTool>();
     expect([retriever.size, await retriever.search('mail')]).toEqual([0, []]);
     retriever.add({ name: 'a', description: 'Send an email' });
@@ -72,14 +72,14 @@ describe('a retriever without a crib', () => {
     expect((await retriever.search('email')).map(({ name }) => name)).not.toContain('b');
   });
 
-  it.each(['builtin', 'none'] as const)('a removal while a search waits is heeded (%s)', async (embeddings) => {
+  it.each(['builtin', 'none'] as const)('applies a removal during a search (%s)', async (embeddings) => {
     const retriever = createRetriever(tools, { embeddings });
     const found = retriever.search('send an email');
     retriever.remove('send_mail');
     expect((await found).map(({ name }) => name)).not.toContain('send_mail');
   });
 
-  it('a snapshot brings what was indexed back, for the tools that are added again', async () => {
+  it('a snapshot restores the index for tools that are added again', async () => {
     const snapshot = createRetriever(tools).snapshot();
     const again = createRetriever(tools.slice(1), { snapshot });
     expect((await again.search('weather'))[0]?.name).toBe('get_weather');
@@ -87,7 +87,7 @@ describe('a retriever without a crib', () => {
     expect(createRetriever(tools, { snapshot: new Uint8Array([1, 2, 3]) }).size).toBe(4);
   });
 
-  it('asks an endpoint for vectors, with its key', async () => {
+  it('requests vectors from an endpoint, with its key', async () => {
     const asked: (string | undefined)[] = [];
     const server = await startServer(async (request, response) => {
       asked.push(request.headers.authorization);
@@ -104,7 +104,7 @@ describe('a retriever without a crib', () => {
     expect(new Set(asked)).toEqual(new Set(['Bearer k3y']));
   });
 
-  it('warns, and goes on by words, where an endpoint does not answer', async () => {
+  it('warns, and continues with words, if an endpoint does not answer', async () => {
     const warnings: string[] = [];
     const embeddings = { url: 'http://127.0.0.1:1/v1', model: 'm' };
     const retriever = createRetriever(tools, { embeddings, warn: (message) => void warnings.push(message) });
@@ -112,7 +112,7 @@ describe('a retriever without a crib', () => {
     expect(warnings.join()).toContain('127.0.0.1');
   });
 
-  it('takes an embedder of your own', async () => {
+  it('accepts a custom embedder', async () => {
     const embed = (texts: readonly string[]) =>
       texts.map((text) => new Float32Array(/mail|post/i.test(text) ? [1, 0] : [0, 1]));
     const retriever = createRetriever(tools, { embeddings: { model: 'mine', embed } });
@@ -120,7 +120,7 @@ describe('a retriever without a crib', () => {
   });
 });
 
-describe('what a retriever refuses', () => {
+describe('a retriever refuses', () => {
   const wrong = (given: unknown) => given as never;
 
   it.each([

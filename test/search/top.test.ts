@@ -16,7 +16,7 @@ describe('the best of many', () => {
   // One for all: what it found before must not matter.
   const topIds = createTopIds();
 
-  it('by words are those that a sort finds, of those that are allowed', () => {
+  it('by words equal those of a sort, among the allowed ones', () => {
     fc.assert(
       fc.property(scores, fc.integer({ min: 0, max: 20 }), fc.integer({ min: 1, max: 4 }), (list, limit, step) => {
         const isAllowed = (id: number) => id % step === 0;
@@ -32,17 +32,17 @@ describe('the best of many', () => {
     );
   });
 
-  it.each([1e12, Number.POSITIVE_INFINITY, Number.NaN])('by words are all where %d are wanted', (limit) => {
+  it.each([1e12, Number.POSITIVE_INFINITY, Number.NaN])('by words are all if %d are requested', (limit) => {
     const choice = { isAllowed: () => true, isFirst: (a: number, b: number) => a < b };
     expect([...topIds(Float32Array.of(3, 0, 1, 2), limit, choice)].sort()).toEqual([0, 2, 3]);
   });
 
-  it.each([0, -1, Number.NEGATIVE_INFINITY])('by words are none where %d are wanted', (limit) => {
+  it.each([0, -1, Number.NEGATIVE_INFINITY])('by words are none if %d are requested', (limit) => {
     const choice = { isAllowed: () => true, isFirst: (a: number, b: number) => a < b };
     expect(topIds(Float32Array.of(3, 0, 1, 2), limit, choice)).toHaveLength(0);
   });
 
-  it('by words are found without asking for each id whether it is allowed, again and again', () => {
+  it('by words are found without checking each id again and again', () => {
     const numbers = Float32Array.from({ length: 5000 }, (_, id) => 1 + ((id * 2741) % 5000));
     const asked = [1, 2, 3].map(() => {
       let calls = 0;
@@ -53,7 +53,7 @@ describe('the best of many', () => {
     expect(asked).toEqual([asked[0], asked[0], asked[0]]);
   });
 
-  it('by meaning are those that a sort finds, best first, and of a tool with several rows the nearest counts', () => {
+  it('by meaning equal those of a sort, best first, and the nearest row of a tool counts', () => {
     const near = createNearTools();
     near.makeRoom(9);
     const row = fc.record({
@@ -98,7 +98,7 @@ describe('the best of many', () => {
   it.each([
     ['selecting', (list: Uint32Array, isBefore: IsBefore) => selectFirst(list, 2500, isBefore)],
     ['sorting', sortNumbers],
-  ])('an order that was made to be slow is not: %s', (_, order) => {
+  ])('an adversarial order is not slow: %s', (_, order) => {
     const count = 5000;
     const list = Uint32Array.from({ length: count }, (_, place) => place);
     const { isBefore, ranks, calls } = slowOrder(count);
@@ -129,7 +129,7 @@ describe('a mistyped word of a name', () => {
   const word = fc.stringMatching(/^[a-e]{5,12}$/);
   const letter = fc.constantFrom(...'abcxyzäü');
 
-  it('is found, whichever letter but the first is wrong, missing, too many or swapped', () => {
+  it('is found with any letter but the first wrong, missing, doubled or swapped', () => {
     fc.assert(
       fc.property(
         word,

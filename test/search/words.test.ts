@@ -19,7 +19,7 @@ describe('words', () => {
     ['قراءة ملف', ['قراءة', 'ملف']],
     ['🙂 go 🚀', ['go']],
     ['', []],
-  ])('%j is made of %j', (text, expected) => {
+  ])('%j consists of %j', (text, expected) => {
     // Accents are folded in every script, on both sides alike.
     expect(textsOf(text)).toEqual(expected);
   });
@@ -28,7 +28,7 @@ describe('words', () => {
     expect(textsOf('create_pull_request')).toEqual(textsOf('createPullRequest').filter((word) => word.length < 10));
   });
 
-  it('no text gives empty words or words longer than are kept', () => {
+  it('no text gives empty words or words above the limit', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         for (const word of textsOf(text)) {

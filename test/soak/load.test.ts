@@ -6,7 +6,7 @@ import { runLoad } from '../load/run-load.ts';
 /** V8 collects the garbage of an idle process at the latest 100 s after its last collection, with up to 8 s until it looks. */
 const IDLE_MS = 120_000;
 
-it('for ten minutes of 64 clients while upstreams are killed, nothing is lost, doubled, wrong or kept', async () => {
+it('during ten minutes with 64 clients and killed upstreams, no call is lost, doubled or wrong, and nothing leaks', async () => {
   const report = await runLoad({ durationMs: 600_000, clients: 64, killEveryMs: 5000, stillMs: IDLE_MS });
   console.log(`${describeCalls(report)}\n\n${describeFigures(report)}`);
   const { before, after } = report;

@@ -1,6 +1,6 @@
 import { it } from 'vitest';
 import { fuzzGateway } from '../doors/mcp/fuzz.ts';
 
-it('whatever an MCP client sends, thousands of times, the answer is decent and the gateway lives', async () => {
+it('any input of an MCP client, thousands of times, gets a valid answer, and the gateway survives', async () => {
   await fuzzGateway(20_000);
 });

@@ -3,16 +3,16 @@ import { startServer } from '../../src/doors/rest/start-server.ts';
 import { expectSoundAnswers, expectSoundConnections } from '../doors/rest/fuzz.ts';
 import { serve } from '../doors/rest/served.ts';
 
-describe('never a crash, never an internal detail, for long', () => {
-  it('whatever is asked', async () => {
+describe('never a crash, never an internal detail, over a long run', () => {
+  it('for any request', async () => {
     await expectSoundAnswers(await serve(), 10_000);
   });
 
-  it('whatever is asked where somebody has to say who they are', async () => {
+  it('for any request with access', async () => {
     await expectSoundAnswers(await serve({ access: true }), 5000);
   });
 
-  it('whatever is sent', async () => {
+  it('for any body', async () => {
     const { crib } = await serve();
     const server = await startServer(crib, { port: 0, headersTimeoutMs: 2000 });
     onTestFinished(() => server.close());

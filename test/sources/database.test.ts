@@ -62,7 +62,7 @@ describe('specs in a store', () => {
     expect(statusOf(crib, 'stored')).toEqual({ name: 'stored', state: 'ready', toolCount: 2 });
   });
 
-  it('are followed when the store tells', async () => {
+  it('are updated when the store announces a change', async () => {
     const store = storeOf([specOf('a'), specOf('b')]);
     const crib = await openCrib({ sources: [database({ name: 'stored', specs: store.port, refreshMs: 3_600_000 })] });
     const before = crib.get('b');
@@ -72,7 +72,7 @@ describe('specs in a store', () => {
     expect(crib.get('b')).toBe(before);
   });
 
-  it('are followed when another process changes them, by asking for the version', async () => {
+  it('are updated when another process changes them, by polling the version', async () => {
     const store = storeOf([specOf('a')], 'is asked');
     const crib = await openCrib({ sources: [database({ name: 'stored', specs: store.port, refreshMs: 5 })] });
     for (let index = 0; index < 3; index++) await store.nextQuestion();
@@ -89,7 +89,7 @@ describe('specs in a store', () => {
     expect(await crib.reload()).toEqual({ added: ['b'], removed: ['a'], changed: [] });
   });
 
-  it('stay as they were while the store cannot be read', async () => {
+  it('stay unchanged while the store cannot be read', async () => {
     const store = storeOf([specOf('a')]);
     const crib = await openCrib({ sources: [database({ name: 'stored', specs: store.port })] });
     store.failWith(new Error('the disk is gone'));
@@ -104,7 +104,7 @@ describe('specs in a store', () => {
     expect(statusOf(crib, 'stored')).toEqual({ name: 'stored', state: 'ready', toolCount: 1 });
   });
 
-  it('may come for the first time later', async () => {
+  it('may appear for the first time later', async () => {
     const store = storeOf([specOf('a')]);
     store.failWith(new Error('no connection'));
     const crib = await openCrib({ sources: [database({ name: 'stored', specs: store.port })] });
@@ -113,7 +113,7 @@ describe('specs in a store', () => {
     expect((await crib.reload()).added).toEqual(['a']);
   });
 
-  it('that are bad are reported by name, and the others listed', async () => {
+  it('that are bad are reported by name, and the others are listed', async () => {
     const store = storeOf([
       specOf('a'),
       specOf('bad', { run: 7 }),
@@ -134,14 +134,14 @@ describe('specs in a store', () => {
     expect([own.run, 'meta' in own && own.meta].some(Object.isFrozen)).toBe(false);
   });
 
-  it('are left alone once the crib is closed', async () => {
+  it('are no longer polled once the crib is closed', async () => {
     const store = storeOf([specOf('a')]);
     const crib = await openCrib({ sources: [database({ name: 'stored', specs: store.port })] });
     await crib.close();
     expect(store.listeners.size).toBe(0);
   });
 
-  it('need a store', () => {
+  it('require a store', () => {
     expect(() => database({ name: 'stored' } as never)).toThrow(
       'specs must be an object with list(), such as store.specs; got nothing',
     );
@@ -149,7 +149,7 @@ describe('specs in a store', () => {
 });
 
 describe('a store on SQLite', () => {
-  it('shows what is put into it and removed from it', async () => {
+  it('shows added and removed specs', async () => {
     const workspace = makeWorkspace();
     const store = await openStore({ url: `sqlite:${workspace.at('crib.db')}`, env: {} });
     await store.specs.put(specOf('a'), 'ann');

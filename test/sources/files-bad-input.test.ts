@@ -15,8 +15,8 @@ async function reasonFor(path: string): Promise<string> {
   return statusOf(crib, 'bad')?.reason ?? '';
 }
 
-describe('a path that cannot be read', () => {
-  it('is one where there is nothing', async () => {
+describe('an unreadable path', () => {
+  it('is one that does not exist', async () => {
     expect(await reasonFor(makeWorkspace().at('nothing.yaml'))).toContain('it does not exist');
   });
 
@@ -43,13 +43,13 @@ describe('a path that cannot be read', () => {
     );
   });
 
-  it('is a file of more than was allowed', async () => {
+  it('is a file above the configured limit', async () => {
     const path = makeWorkspace().write('a.yaml', yamlOf('a', 'b'));
     const crib = await openCrib({ sources: [files({ name: 'local', path, maxBytes: 20 })] });
     expect(statusOf(crib, 'local')?.reason).toContain('larger than 20 bytes');
   });
 
-  it.runIf(isLinux)('is a file that the system does not give', async () => {
+  it.runIf(isLinux)('is a file without read permission', async () => {
     const workspace = makeWorkspace();
     workspace.link('memory.yaml', '/proc/self/mem');
     expect(await reasonFor(workspace.at('memory.yaml'))).toContain('it cannot be read (EIO)');
@@ -82,7 +82,7 @@ describe('in a folder', () => {
     expect(statusOf(crib, 'local')).toEqual({ name: 'local', state: 'ready', toolCount: 1 });
   });
 
-  it('what cannot be read is reported with its path, and the rest is loaded', async () => {
+  it('unreadable files are reported with their path, and the rest is loaded', async () => {
     const workspace = makeWorkspace();
     workspace.write('a.yaml', yamlOf('a'));
     workspace.write('b.yaml', 'tools:\n\t- x');

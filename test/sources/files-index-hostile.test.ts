@@ -43,7 +43,7 @@ const withHead = (index: SpecIndex, change: (head: SpecIndex['heads'][number]) =
   heads: index.heads.map((head, place) => (place === 0 ? change(head) : head)),
 });
 
-describe('an index that cannot be used', () => {
+describe('an unusable index', () => {
   const forgeries: Readonly<Record<string, Forge>> = {
     'is no JSON': () => '{"format":1,',
     'is empty': () => '',
@@ -78,7 +78,7 @@ describe('an index that cannot be used', () => {
     'is larger than its file': (index) => ({ ...index, secrets: ['x'.repeat(2_000_000)] }),
   };
 
-  it.each(Object.entries(forgeries))('because it %s is made anew from the file', async (_, forgery) => {
+  it.each(Object.entries(forgeries))('because it %s is rebuilt from the file', async (_, forgery) => {
     const { path, indexes, index } = await indexedFile('source');
     forge(indexes, path, forgery(index));
     const started = await startOver(path, { indexes });
@@ -88,7 +88,7 @@ describe('an index that cannot be used', () => {
     expect(JSON.parse(indexes.kept.get(path)?.text ?? '')).toEqual(index);
   });
 
-  it('because it is of another content is made anew from the file', async () => {
+  it('because it has other content is rebuilt from the file', async () => {
     const { path, indexes, index } = await indexedFile('source');
     indexes.kept.set(path, { hash: 'sha256:0', text: JSON.stringify(index) });
     const started = await startOver(path, { indexes });
@@ -98,7 +98,7 @@ describe('an index that cannot be used', () => {
   });
 });
 
-describe('an index that lies', () => {
+describe('a forged index', () => {
   const lies: Readonly<Record<string, readonly [tool: string, Forge]>> = {
     'about a name': ['danger', (index) => ({ ...index, names: 'secret danger plain padding' })],
     'about limits': ['danger', (index) => ({ ...index, headOf: index.headOf.map(() => 2) })],
@@ -143,7 +143,7 @@ describe('an index that lies', () => {
     expect(JSON.parse(indexes.kept.get(path)?.text ?? '')).toEqual(index);
   });
 
-  it('to a source that asked no crib is held against the rules of the crib that lists it', async () => {
+  it('of a source without a crib is checked against the rules of the crib that lists it', async () => {
     const { path, indexes } = await indexedFile('source', [...LINES, REMOTE]);
     const inner = files({ name: 'large', path, indexes });
     const start = ({ admission: _, ...context }: SourceContext) => inner.start(context);
@@ -154,7 +154,7 @@ describe('an index that lies', () => {
     expect(crib.warnings()).toEqual([expect.stringContaining('Tool "remote" of large: $ref')]);
   });
 
-  it('about lines that are there leaves out none', async () => {
+  it('about existing lines leaves out none', async () => {
     const { path, indexes, index } = await indexedFile('source');
     forge(indexes, path, { ...index, names: 'padding', headOf: [2], others: [3, 2, 1, 1, 99] });
     expect(lookAt(await startOver(path, { indexes }))).toEqual(lookAt(await startOver(path)));
@@ -175,8 +175,8 @@ describe('an index that lies', () => {
   });
 });
 
-describe('a file whose index is right', () => {
-  it('is not text any more: it fails as it does without one', async () => {
+describe('a file with a correct index', () => {
+  it('that is no longer text fails as it does without one', async () => {
     const workspace = makeWorkspace();
     const bytes = Buffer.from(largeText(LINES));
     bytes[bytes.length - 100] = 0xff;
@@ -191,7 +191,7 @@ describe('a file whose index is right', () => {
     expect((await startOver(path, { indexes })).live.status()).toEqual(started.live.status());
   });
 
-  it('may say what an index of this format says of it', async () => {
+  it('may contain what an index of this format says about it', async () => {
     const { index } = await indexedFile('source');
     // If this changes, indexes that lie in stores are wrong: raise INDEX_FORMAT.
     expect(index).toEqual({

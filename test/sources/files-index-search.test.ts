@@ -24,7 +24,7 @@ async function searchAnew(workspace: Workspace, query: string, settings: object 
 }
 
 describe('a search over a large file that is listed by its index', () => {
-  it('parses only what it found, once a search has seen the whole file by its index', async () => {
+  it('parses only the hits, once a search has seen the whole file by its index', async () => {
     const workspace = makeWorkspace();
     workspace.write('tools.ndjson', largeText([...LINES, PENGUIN]));
     const starts = [];
@@ -35,7 +35,7 @@ describe('a search over a large file that is listed by its index', () => {
     expect(starts[3]?.parsed).toBeLessThan(20);
   });
 
-  it('finds what an edit between two starts has brought, and not what it took away', async () => {
+  it('finds what an edit between two starts added, and not what it removed', async () => {
     const workspace = makeWorkspace();
     workspace.write('tools.ndjson', largeText([...LINES, PENGUIN]));
     for (let start = 0; start < 3; start += 1) await searchAnew(workspace, 'feed the penguin');
@@ -48,7 +48,7 @@ describe('a search over a large file that is listed by its index', () => {
     }
   });
 
-  it('finds tools as the configuration changes them since', async () => {
+  it('finds tools with later changes of the configuration', async () => {
     const workspace = makeWorkspace();
     workspace.write('tools.ndjson', largeText([...LINES, PENGUIN]));
     for (let start = 0; start < 3; start += 1) await searchAnew(workspace, 'feed the penguin');
@@ -67,7 +67,7 @@ describe('the mark of a spec that was not parsed yet', () => {
     return marks;
   };
 
-  it('is a whole number of its own, the same at every start', async () => {
+  it('is a unique whole number, the same at every start', async () => {
     const path = makeWorkspace().write('tools.ndjson', largeText(LINES.slice(0, 5)));
     const indexes = createShelf();
     expect(await marksOf(path, { indexes })).toEqual(Array(6).fill(undefined)); // read in full
@@ -77,7 +77,7 @@ describe('the mark of a spec that was not parsed yet', () => {
     expect(await marksOf(path, { indexes })).toEqual(marks);
   });
 
-  it('is another one in another file, and in another source', async () => {
+  it('differs in another file, and in another source', async () => {
     const workspace = makeWorkspace();
     const indexes = createShelf();
     const one = workspace.write('one.ndjson', largeText(LINES.slice(0, 5)));
@@ -94,7 +94,7 @@ describe('the mark of a spec that was not parsed yet', () => {
     expect(new Set(all).size).toBe(18);
   });
 
-  it('stays the same when somebody looks at the spec', async () => {
+  it('stays the same when the spec is parsed', async () => {
     const path = makeWorkspace().write('tools.ndjson', largeText(LINES.slice(0, 5)));
     const indexes = createShelf();
     await marksOf(path, { indexes });

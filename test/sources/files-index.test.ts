@@ -137,7 +137,7 @@ describe('a large file', () => {
     expect(byIndex).toBeGreaterThan(120);
   });
 
-  it('makes a crib that is the same as without one', async () => {
+  it('makes an equal crib with and without one', async () => {
     const lines = [
       lineOf('plain', { tags: ['a'], category: 'files', effects: { readOnly: true }, policy: { approval: 'always' } }),
       lineOf('remote', { input: { type: 'object', properties: { a: { $ref: 'https://example.com/a.json' } } } }),
@@ -175,7 +175,7 @@ describe('a large file', () => {
     expect(indexes.log).toEqual(['get', 'put', 'get']);
   });
 
-  it('is not parsed when a crib starts, and line by line when somebody looks', async () => {
+  it('is not parsed when a crib starts, but line by line on use', async () => {
     const path = makeWorkspace().write('tools.ndjson', largeText([lineOf('a', { needs: ['x'] }), lineOf('b')]));
     const indexes = createShelf();
     await (await openCrib({ sources: [files({ name: 'large', path, indexes })] })).close();
@@ -192,7 +192,7 @@ describe('a large file', () => {
     parse.mockRestore();
   });
 
-  it('runs its tools by what the file says', async () => {
+  it('runs its tools as the file says', async () => {
     const path = makeWorkspace().write(
       'tools.ndjson',
       largeText([lineOf('a', { run: { kind: 'echo', word: 'hello' } })]),
@@ -207,7 +207,7 @@ describe('a large file', () => {
     }
   });
 
-  it('is judged again by a crib with other executors', async () => {
+  it('is checked again by a crib with other executors', async () => {
     const lines = [lineOf('good', { run: { kind: 'echo', word: 'hello' } }), lineOf('bad', { run: { kind: 'echo' } })];
     const path = makeWorkspace().write('tools.ndjson', largeText(lines));
     const indexes = createShelf();
@@ -228,7 +228,7 @@ describe('a large file', () => {
     expect(await look(ECHO)).toEqual({ seen: some.map((name) => [name, true]), warnings: complaint });
   });
 
-  it('shows what it said when it was listed, whatever happens to it before somebody looks', async () => {
+  it('shows its content of the listing, whatever happens to it before its use', async () => {
     const workspace = makeWorkspace();
     const path = workspace.write('tools.ndjson', largeText([lineOf('a'), lineOf('b')]));
     const indexes = createShelf();
@@ -248,7 +248,7 @@ describe('a large file', () => {
     });
   });
 
-  it('is read anew when it has changed, and so is its index', async () => {
+  it('is read again when it has changed, and so is its index', async () => {
     const workspace = makeWorkspace();
     const path = workspace.write('tools.ndjson', largeText([lineOf('a'), lineOf('b')]));
     const indexes = createShelf();
@@ -273,7 +273,7 @@ describe('a large file', () => {
     expect(again.live.specs()[1]).toBe(c);
   });
 
-  it('that is the same after a reload keeps its specs', async () => {
+  it('that is equal after a reload keeps its specs', async () => {
     const path = makeWorkspace().write('tools.ndjson', largeText([lineOf('a')]));
     const indexes = createShelf();
     await (await startOver(path, { indexes })).live.close();
@@ -287,7 +287,7 @@ describe('a large file', () => {
 });
 
 describe('a priority that JSON does not keep', () => {
-  it('is read from the file, whatever others say in the same words', async () => {
+  it('is read from the file, whatever others have', async () => {
     const priorities = ['0', '-0', 'null', '1e999', '"0"'];
     const lines = priorities.map((text, index) => lineOf(`p${index}`, { priority: 7 }).replace(':7', `:${text}`));
     const path = makeWorkspace().write('tools.ndjson', largeText(lines));
@@ -298,7 +298,7 @@ describe('a priority that JSON does not keep', () => {
   });
 });
 
-describe('what a line refers to', () => {
+describe('references of a line', () => {
   const LINES = [
     lineOf('host', { run: { kind: 'http', url: `\${HOST}/a` } }),
     lineOf('token', { run: { kind: 'http', url: `/\${secret:token}` } }),
@@ -307,7 +307,7 @@ describe('what a line refers to', () => {
     lineOf('price', { description: 'Costs $5' }),
   ];
 
-  it('is looked up at every start, so that what is missing is a problem as it is without an index', async () => {
+  it('are resolved at every start, so that a missing target is a problem as it is without an index', async () => {
     const path = makeWorkspace().write('tools.ndjson', largeText(LINES));
     const indexes = createShelf();
     const missing = (what: string) => (text: string) =>
@@ -327,7 +327,7 @@ describe('what a line refers to', () => {
 describe('a store of indexes', () => {
   const large = () => makeWorkspace().write('tools.ndjson', largeText([lineOf('a')]));
 
-  it('is not asked about small files, nor about other formats', async () => {
+  it('is not used for small files, nor for other formats', async () => {
     const workspace = makeWorkspace();
     workspace.write('small.ndjson', lineOf('a'));
     workspace.write('large.yaml', `tools: [] #${'x'.repeat(1_000_000)}`);
@@ -338,7 +338,7 @@ describe('a store of indexes', () => {
     expect([live.specs().length, indexes.log]).toEqual([1, []]);
   });
 
-  it('is written to after the start, when there is time', async () => {
+  it('is written after the start, when the process is idle', async () => {
     const path = large();
     const indexes = createShelf();
     const clock = createHandClock();
@@ -349,14 +349,14 @@ describe('a store of indexes', () => {
     await put;
   });
 
-  it('is written to before the source is closed, once', async () => {
+  it('is written before the source is closed, once', async () => {
     const indexes = createShelf();
     const { live } = await startOver(large(), { indexes });
     await Promise.all([live.close(), live.close()]);
     expect(indexes.log).toEqual(['get', 'put']);
   });
 
-  it('that fails costs nothing but speed', async () => {
+  it('that fails only costs speed', async () => {
     const path = large();
     const failure = async () => {
       throw new Error('the disk is gone');
@@ -378,7 +378,7 @@ describe('a store of indexes', () => {
     expect(puts).toEqual([]); // nobody waits for a store that does not answer
   });
 
-  it('that does not answer is not waited for', async () => {
+  it('that does not answer is not awaited', async () => {
     const path = large();
     const clock = createHandClock();
     const asked = Promise.withResolvers<void>();
@@ -400,10 +400,10 @@ describe('a store of indexes', () => {
   });
 });
 
-describe('a crib of a configuration', () => {
+describe('a crib with a configuration', () => {
   const CONFIGURATION = 'sources:\n  local: { files: ./tools }\n';
 
-  it('keeps the index of a large file in its store, and starts by it', async () => {
+  it('stores the index of a large file, and starts with it', async () => {
     const workspace = makeWorkspace();
     workspace.write('toolcrib.yaml', CONFIGURATION);
     workspace.write('tools/large.ndjson', largeText([lineOf('a')]));
@@ -419,7 +419,7 @@ describe('a crib of a configuration', () => {
   });
 
   it.each(['prefix: x', 'settings: { a: 1 }', 'trust: false'])(
-    'keeps no index where %s has every line parsed anyway',
+    'stores no index if %s has every line parsed anyway',
     async (setting) => {
       const workspace = makeWorkspace();
       workspace.write('toolcrib.yaml', `sources:\n  local: { files: ./tools, ${setting} }\n`);

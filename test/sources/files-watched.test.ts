@@ -16,7 +16,7 @@ describe('a watched file', () => {
     expect(await changed).toEqual({ added: ['three'], removed: ['one'], changed: [] });
   });
 
-  it('is read again when an editor puts another in its place', async () => {
+  it('is read again when an editor replaces it', async () => {
     const workspace = makeWorkspace();
     const path = workspace.write('a.yaml', yamlOf('one'));
     const crib = await openCrib({ sources: [files({ name: 'local', path })] });
@@ -27,7 +27,7 @@ describe('a watched file', () => {
     }
   });
 
-  it('is seen by a chest that is open', async () => {
+  it('is visible in an open chest', async () => {
     const workspace = makeWorkspace();
     const path = workspace.write('a.yaml', yamlOf('one'));
     const crib = await openCrib({ sources: [files({ name: 'local', path })] });
@@ -38,7 +38,7 @@ describe('a watched file', () => {
     expect(chest.list().map((spec) => spec.name)).toEqual(['two']);
   });
 
-  it('behind a link is read again when its target is written, and when the link points elsewhere', async () => {
+  it('behind a link is read again when its target is written, and when the link changes', async () => {
     const workspace = makeWorkspace();
     workspace.write('real/one.yaml', yamlOf('one'));
     workspace.write('real/other.yaml', yamlOf('other'));
@@ -57,7 +57,7 @@ describe('a watched file', () => {
     expect(namesIn(crib)).toEqual(['other', 'own']);
   });
 
-  it('that is broken in between keeps its tools, and is taken up when it is mended', async () => {
+  it('that is broken in between keeps its tools, and is read when it is corrected', async () => {
     const workspace = makeWorkspace();
     workspace.write('a.yaml', yamlOf('one'));
     workspace.write('b.yaml', yamlOf('seen'));
@@ -73,7 +73,7 @@ describe('a watched file', () => {
 });
 
 describe('a watched folder', () => {
-  it('shows files that come and go', async () => {
+  it('shows added and removed files', async () => {
     const workspace = makeWorkspace();
     workspace.write('a.yaml', yamlOf('a'));
     const crib = await openCrib({ sources: [files({ name: 'local', path: workspace.path })] });
@@ -125,7 +125,7 @@ describe('a watched folder', () => {
     await untilNames(crib, ['d', 'e']);
   });
 
-  it('may be a link that points elsewhere from then on', async () => {
+  it('may be a link that changes its target', async () => {
     const workspace = makeWorkspace();
     workspace.write('one/a.yaml', yamlOf('a'));
     workspace.write('two/b.yaml', yamlOf('b'));
@@ -139,7 +139,7 @@ describe('a watched folder', () => {
     await untilNames(crib, ['b', 'c']);
   });
 
-  it('is left alone once the crib is closed, and keeps no process alive before', async () => {
+  it('is no longer watched once the crib is closed, and keeps no process alive before', async () => {
     const workspace = makeWorkspace();
     workspace.write('a.yaml', yamlOf('a'));
     const from = (path: string) => JSON.stringify(join(import.meta.dirname, '../../src', path));

@@ -15,7 +15,7 @@ const contract = `tools:
 `;
 
 describe('spec files', () => {
-  it('are listed, and what they say about themselves stands', async () => {
+  it('are listed, with their own claims', async () => {
     const workspace = makeWorkspace();
     const crib = await openCrib({ sources: [files({ name: 'local', path: workspace.write('tools.yaml', contract) })] });
     expect(crib.get('file_reader')).toMatchObject({
@@ -51,7 +51,7 @@ describe('spec files', () => {
     expect(crib.warnings()).toEqual([]);
   });
 
-  it('may lie in several places', async () => {
+  it('may be in several places', async () => {
     const workspace = makeWorkspace();
     const paths = [workspace.write('two.yaml', yamlOf('two')), workspace.write('one.yaml', yamlOf('one'))];
     const crib = await openCrib({ sources: [files({ name: 'local', path: paths })] });
@@ -79,7 +79,7 @@ describe('spec files', () => {
     expect(crib.warnings()).toEqual([expect.stringContaining('is defined twice in local')]);
   });
 
-  it('that were named and are something else fail', async () => {
+  it('that are named and have another type fail', async () => {
     const path = makeWorkspace().write('package.json', '{"name": "mine"}');
     const crib = await openCrib({ sources: [files({ name: 'local', path })] });
     expect(statusOf(crib, 'local')).toMatchObject({
@@ -88,7 +88,7 @@ describe('spec files', () => {
     });
   });
 
-  it('among which something else lies pass it over and say so', async () => {
+  it('with other files among them skip those and say so', async () => {
     const workspace = makeWorkspace();
     workspace.write('package.json', '{"name": "mine"}');
     workspace.write('a.yaml', yamlOf('a'));
@@ -112,7 +112,7 @@ describe('options of files()', () => {
 });
 
 describe('reload', () => {
-  it('reports what was added, removed and changed, and keeps what was not', async () => {
+  it('reports added, removed and changed tools, and keeps the others', async () => {
     const workspace = makeWorkspace();
     workspace.write('a.yaml', yamlOf('same', 'gone'));
     workspace.write('b.yaml', yamlOf('other'));
@@ -125,7 +125,7 @@ describe('reload', () => {
     expect(crib.get('other')).not.toBe(other);
   });
 
-  it('of what did not change gives the same objects', async () => {
+  it('returns the same objects for unchanged tools', async () => {
     const workspace = makeWorkspace();
     workspace.write('a.yaml', yamlOf('a', 'b'));
     const crib = await openCrib({ sources: [files({ name: 'local', path: workspace.path })] });
@@ -135,7 +135,7 @@ describe('reload', () => {
     expect(crib.catalog.specs.every((spec, index) => spec === before[index])).toBe(true);
   });
 
-  it('keeps tools that were registered by hand', async () => {
+  it('keeps tools that were registered in code', async () => {
     const workspace = makeWorkspace();
     workspace.write('a.yaml', yamlOf('a'));
     const crib = await openCrib({ sources: [files({ name: 'local', path: workspace.path })] });
@@ -171,7 +171,7 @@ describe('reload', () => {
     expect(statusOf(crib, 'local')).toEqual({ name: 'local', state: 'ready', toolCount: 3 });
   });
 
-  it('of an entry that is bad now keeps the entry as it was', async () => {
+  it('of an entry that is bad now keeps the old entry', async () => {
     const workspace = makeWorkspace();
     const path = workspace.write('a.yaml', yamlOf('a', 'b'));
     const crib = await openCrib({ sources: [files({ name: 'local', path })] });
@@ -185,7 +185,7 @@ describe('reload', () => {
     });
   });
 
-  it('of a path that has gone keeps its tools and says it is down', async () => {
+  it('of a removed path keeps its tools and reports it as down', async () => {
     const workspace = makeWorkspace();
     workspace.write('tools/a.yaml', yamlOf('a'));
     const crib = await openCrib({ sources: [files({ name: 'local', path: workspace.at('tools') })] });

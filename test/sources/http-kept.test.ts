@@ -64,7 +64,7 @@ async function start(server: TestServer, kept: KeptListPort, context: SourceCont
 }
 
 describe('the last list of an address', () => {
-  it('is kept as it came, with how to ask for it', async () => {
+  it('is stored as it came, with its ETag', async () => {
     const server = await startServer();
     const tools = [entry('a'), { name: 'bad' }, 'no entry', { tool_type: 'http', ...entry('older'), run: undefined }];
     server.give({ tools }, { etag: '"one"', 'last-modified': 'Wed, 21 Oct 2015 07:28:00 GMT' });
@@ -80,7 +80,7 @@ describe('the last list of an address', () => {
     });
   });
 
-  it('is asked for by its ETag at the next start, and what has not changed is the kept one', async () => {
+  it('is requested with its ETag at the next start, and an unchanged list is the stored one', async () => {
     const server = await startServer();
     server.give(listOf('a'), { etag: '"one"' });
     const kept = keeping();
@@ -93,7 +93,7 @@ describe('the last list of an address', () => {
     expect(kept.puts).toBe(1);
   });
 
-  it('is not written again while it is the same, and is when it is another', async () => {
+  it('is not stored again while it is the same, and is if it differs', async () => {
     const server = await startServer();
     server.give(listOf('a'));
     const kept = keeping();
@@ -105,7 +105,7 @@ describe('the last list of an address', () => {
     expect([kept.puts, kept.list?.specs]).toEqual([2, [entry('b')]]);
   });
 
-  it('is shown by a start that cannot fetch it, until it can', async () => {
+  it('is used by a start that cannot fetch it, until it can', async () => {
     const server = await startServer();
     server.give(listOf('a', 'b'));
     const kept = keeping();
@@ -143,7 +143,7 @@ describe('the last list of an address', () => {
 });
 
 describe('a store that misbehaves', () => {
-  it('and never answers holds no start up for long', async () => {
+  it('and never answers delays no start for long', async () => {
     const server = await startServer();
     server.give(listOf('a'));
     const context = told();
@@ -163,7 +163,7 @@ describe('a store that misbehaves', () => {
         throw new Error('no disk');
       },
     ],
-  ])('and %s costs only what would be kept', async (_, fail) => {
+  ])('and %s only loses the stored list', async (_, fail) => {
     const server = await startServer();
     server.give(listOf('a'));
     const context = told();
@@ -173,7 +173,7 @@ describe('a store that misbehaves', () => {
     expect(context.warnings).toEqual(['team: the last list cannot be read from the store: no disk']);
   });
 
-  it('and cannot be written costs only what would be kept, and is tried again with the next list', async () => {
+  it('and cannot be written only loses the stored list, and is tried again with the next list', async () => {
     const server = await startServer();
     server.give(listOf('a'));
     const context = told();
@@ -208,7 +208,7 @@ describe('a store that misbehaves', () => {
     expect(server.requests[0]?.headers).not.toHaveProperty('if-none-match');
   });
 
-  it('and holds bad entries has them reported, and the good ones shown', async () => {
+  it('and contains bad entries has them reported, and the good ones shown', async () => {
     const server = await startServer();
     NOT_FOUND(server);
     const specs = [entry('good'), { name: 'bad' }] as never;

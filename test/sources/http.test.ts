@@ -77,7 +77,7 @@ describe('a list of specs at an address', () => {
     expect(statusOf(crib, 'team')).toMatchObject({ state: 'ready', reason: expect.stringContaining('tools[1]') });
   });
 
-  it('is asked for with headers and address that are made at the moment of use', async () => {
+  it('is requested with headers and an address that are made at the moment of use', async () => {
     const server = await startServer();
     server.give(listOf('a'));
     let uses = 0;
@@ -89,7 +89,7 @@ describe('a list of specs at an address', () => {
 });
 
 describe('a list that is fetched again', () => {
-  it('reports what was added, removed and changed, and keeps the rest', async () => {
+  it('reports added, removed and changed tools, and keeps the rest', async () => {
     const server = await startServer();
     server.give({ tools: [entry('same'), entry('gone'), entry('other')] });
     const crib = await cribOf(server);
@@ -99,7 +99,7 @@ describe('a list that is fetched again', () => {
     expect(crib.get('same')).toBe(same);
   });
 
-  it('is fetched by itself after a while, and open chests follow', async () => {
+  it('is polled, and open chests follow', async () => {
     const server = await startServer();
     server.give(listOf('a'));
     const crib = await cribOf(server, { refreshMs: 10 });
@@ -110,7 +110,7 @@ describe('a list that is fetched again', () => {
     expect(chest.list().map((spec) => spec.name)).toEqual(['a', 'b']);
   });
 
-  it('is asked for by its ETag and date, and need not come again', async () => {
+  it('is requested with its ETag and date, and may be unchanged', async () => {
     const server = await startServer();
     const date = 'Wed, 21 Oct 2015 07:28:00 GMT';
     server.give(listOf('a'), { etag: '"one"', 'last-modified': date });
@@ -125,7 +125,7 @@ describe('a list that is fetched again', () => {
     expect(statusOf(crib, 'team')).toEqual({ name: 'team', state: 'ready', toolCount: 1 });
   });
 
-  it('that could not be read is asked for in full the next time', async () => {
+  it('that could not be read is requested in full the next time', async () => {
     const server = await startServer();
     server.give(listOf('a'), { etag: '"one"' });
     const crib = await cribOf(server);
@@ -139,7 +139,7 @@ describe('a list that is fetched again', () => {
     expect(namesIn(crib)).toEqual(['b']);
   });
 
-  it('stays as it was while the server is gone, and comes back with it', async () => {
+  it('stays unchanged while the server is gone, and is updated afterwards', async () => {
     const server = await startServer();
     server.give(listOf('a'));
     const crib = await cribOf(server);
@@ -157,7 +157,7 @@ describe('a list that is fetched again', () => {
     expect([namesIn(crib), statusOf(crib, 'team')?.state]).toEqual([['b'], 'ready']);
   });
 
-  it('may come for the first time when others are long listed', async () => {
+  it('may appear for the first time long after the others', async () => {
     const server = await startServer((_, response) => response.writeHead(503).end());
     const other = await startServer();
     other.give(listOf('fine'));
@@ -175,7 +175,7 @@ describe('a list that is fetched again', () => {
     expect(statusOf(crib, 'team')).toMatchObject({ state: 'ready' });
   });
 
-  it('is asked for once by all who want it while another request is under way', async () => {
+  it('is requested once for all concurrent readers', async () => {
     const server = await startServer();
     server.give(listOf('a'));
     const live = await http({ name: 'team', url: server.url }).start(context());
@@ -193,7 +193,7 @@ describe('a list that is fetched again', () => {
     expect(server.requests).toHaveLength(3); // at start, the first, and one for the three
   });
 
-  it('is not asked for any more once its source is closed', async () => {
+  it('is no longer requested once its source is closed', async () => {
     const server = await startServer();
     server.give(listOf('a'));
     let preparations = 0;
@@ -206,7 +206,7 @@ describe('a list that is fetched again', () => {
     expect(preparations).toBe(count);
   });
 
-  it('is given up while it comes if its source, or the crib, is closed', async () => {
+  it('is cancelled if its source, or the crib, is closed meanwhile', async () => {
     for (const close of ['source', 'crib']) {
       const server = await startServer();
       server.give(listOf('a'));
@@ -337,13 +337,13 @@ describe('a server that misbehaves', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('never sees or tells a secret of its address in what it says', async () => {
+  it('never gets or reveals a secret of its address', async () => {
     const crib = await openCrib({ sources: [http({ name: 'team', url: 'http://127.0.0.1:1/x?token=secret' })] });
     expect(statusOf(crib, 'team')?.reason).toContain('127.0.0.1:1 cannot be reached');
     expect(JSON.stringify([crib.sources(), crib.warnings()])).not.toContain('secret');
   });
 
-  it('is not even asked if its address cannot be made', async () => {
+  it('is not contacted if its address cannot be made', async () => {
     const url = () => Promise.reject(new Error('There is no secret "team".'));
     const crib = await openCrib({ sources: [http({ name: 'team', url })] });
     expect(statusOf(crib, 'team')).toMatchObject({ state: 'failed', reason: 'There is no secret "team".' });

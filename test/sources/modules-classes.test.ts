@@ -28,7 +28,7 @@ describe('classes that modules export', () => {
     for (const name of names) expect((await say(crib, name)).toLowerCase()).toBe(name);
   });
 
-  it('Subclasses are tools, and what they extend is passed over where it is not a tool itself.', async () => {
+  it('Subclasses are tools, and their base classes are skipped if they are not tools themselves.', async () => {
     const folder = createFolder();
     folder.write(
       'tools.mjs',
@@ -46,7 +46,7 @@ describe('classes that modules export', () => {
     expect(await say(crib, 'leaf')).toBe('green leaf');
   });
 
-  it('A static create makes the tool, at once or later.', async () => {
+  it('A static create makes the tool, synchronously or not.', async () => {
     const folder = createFolder();
     folder.write(
       'late.mjs',
@@ -91,7 +91,7 @@ describe('classes that modules export', () => {
     expect(crib.warnings()).toEqual([expect.stringContaining(`${path}: ${message}`)]);
   });
 
-  it('A constructor that ends the process costs only its module.', async () => {
+  it('A constructor that ends the process fails only its module.', async () => {
     const folder = createFolder();
     folder.write('exit.mjs', `export ${toolClass('Exit', 'constructor() { process.exit(3); }')}`);
     folder.write('good.mjs', `export ${toolClass('Good')}`);
@@ -119,7 +119,7 @@ describe('classes that modules export', () => {
 });
 
 describe('classes that packages offer', () => {
-  it('An entry point that is a class is a tool, with its private fields; one that is none is reported.', async () => {
+  it('An entry point that is a class is a tool, with its private fields; one that is not a tool is reported.', async () => {
     const folder = createFolder();
     folder.write('package.json', '{ "dependencies": { "plug": "1.0.0" } }');
     const entries = {

@@ -7,7 +7,7 @@ import { createFolder, cribOver, namesIn, nextChange, say, toolModule, toolObjec
 /** Long enough for a module that means well, on a machine that is busy. */
 const IMPORT_TIMEOUT_MS = 1_000;
 
-describe('a module that does not mean well', () => {
+describe('a hostile module', () => {
   it.each([
     ['throws', `throw new Error('no key');`, 'no key (line 1)'],
     ['throws no error', `throw 'just text';`, 'just text'],
@@ -22,7 +22,7 @@ describe('a module that does not mean well', () => {
     ['leaves a rejected promise behind', `Promise.reject(new Error('left alone'));`, 'left alone'],
     ['exits in its factory', 'export default () => process.exit(4);', 'process.exit(4)'],
     ['never stops in its factory', 'export function tools() { for (;;); }', `${IMPORT_TIMEOUT_MS} ms`],
-  ])('One that %s costs only itself and is reported with its path.', async (_, text, word) => {
+  ])('One that %s fails alone and is reported with its path.', async (_, text, word) => {
     const folder = createFolder();
     folder.write('a.mjs', toolModule('before'));
     const path = folder.write('bad.mjs', `${text}\nexport const tool = ${toolObject('bad')};`);
@@ -40,7 +40,7 @@ describe('a module that does not mean well', () => {
     expect(crib.warnings()).toEqual([expect.stringContaining('ship it as JavaScript')]);
   });
 
-  it('Each text is imported twice, in a worker and here, however often the crib is reloaded.', async () => {
+  it('Each version is imported twice, in a worker and here, however often the crib is reloaded.', async () => {
     const folder = createFolder();
     const counter = folder.write('count.txt', '');
     folder.write(
@@ -53,7 +53,7 @@ describe('a module that does not mean well', () => {
     expect([namesIn(crib), readFileSync(counter, 'utf8')]).toEqual([['tool'], 'xx']);
   });
 
-  it('One that exits is not tried again until its text changes.', async () => {
+  it('One that exits is not imported again until its text changes.', async () => {
     const folder = createFolder();
     const counter = folder.write('count.txt', '');
     const text = `import { appendFileSync } from 'node:fs'; appendFileSync('${counter}', 'x'); process.exit(1);`;
@@ -67,7 +67,7 @@ describe('a module that does not mean well', () => {
     expect(readFileSync(counter, 'utf8').length).toBeGreaterThan(tries);
   });
 
-  it('One that is slow does not keep the others waiting: it comes later, as a change.', async () => {
+  it('One that is slow does not delay the others: it is added later, as a change.', async () => {
     const folder = createFolder();
     const gate = `${folder.path}/gate`;
     folder.write(

@@ -40,7 +40,7 @@ describe('a reference to code', () => {
     expect(await importExport(reference, project.path)).toBe(answer);
   });
 
-  it('A file that changed is read anew.', async () => {
+  it('A file that changed is loaded again.', async () => {
     const folder = createFolder();
     folder.write('service.mjs', 'export default 1;');
     expect(await importExport('./service.mjs', folder.path)).toBe(1);
@@ -57,7 +57,7 @@ describe('a reference to code', () => {
     ['several.mjs', '"several.mjs" is not an installed package; install it, or write a path that begins with "./"'],
     ['closed/inner', 'does not export "closed/inner"'],
     ['.', 'cannot be read'],
-  ])('What is wrong with %s is said with file and export.', async (reference, words) => {
+  ])('The error about %s names file and export.', async (reference, words) => {
     const project = createProject();
     project.write('several.mjs', 'export const a = 1; export const b = 2;');
     project.write('broken.mjs', 'throw new Error("no key");');

@@ -13,7 +13,7 @@ it.each([
   ['a script', [SCRIPT]],
   ['text with options that no worker takes', ['--expose-gc', '--input-type=module', '--eval', importOf(SCRIPT)]],
 ])(
-  'Under Node itself, run as %s, modules of every sort are found, re-exported once, and read anew when they change.',
+  'Under Node itself, run as %s, modules of every sort are found, re-exported once, and loaded again when they change.',
   async (_, args) => {
     const { stdout } = await promisify(execFile)(process.execPath, [...args, createFolder().path]);
     expect(JSON.parse(stdout)).toEqual({

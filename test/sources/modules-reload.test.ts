@@ -30,7 +30,7 @@ describe('reload', () => {
     expect(await crib.reload()).toEqual(NOTHING);
   });
 
-  it('A function that changed is a change, even where nothing else of the tool did.', async () => {
+  it('A changed function is a change, even if the rest of the tool is the same.', async () => {
     const folder = createFolder();
     const text = (answer: string) =>
       `export default { name: 't', description: '', input: { type: 'object' }, execute: () => '${answer}' };`;
@@ -52,7 +52,7 @@ describe('reload', () => {
     expect(crib.get('a')).toBe(before);
   });
 
-  it('Tools registered by hand survive.', async () => {
+  it('Tools registered in code survive.', async () => {
     const folder = createFolder();
     folder.write('a.mjs', toolModule('found'));
     const crib = await cribOver(folder);
@@ -62,7 +62,7 @@ describe('reload', () => {
     expect(await say(crib, 'mine')).toBe('still here');
   });
 
-  it('A broken edit keeps the old tools of that module and is reported; mending it brings the new ones.', async () => {
+  it('A broken edit keeps the old tools of that module and is reported; correcting it brings the new ones.', async () => {
     const folder = createFolder();
     const path = folder.write('t.mjs', toolModule('t', 'old'));
     const crib = await cribOver(folder);
@@ -75,7 +75,7 @@ describe('reload', () => {
     expect([(await crib.reload()).changed, await say(crib, 't')]).toEqual([['t'], 'new']);
   });
 
-  it('An edit that is taken back brings back the very tool there was.', async () => {
+  it('An edit that is reverted restores the very same tool.', async () => {
     const folder = createFolder();
     folder.write('t.mjs', toolModule('t', 'old'));
     const crib = await cribOver(folder);
@@ -85,7 +85,7 @@ describe('reload', () => {
     expect([(await crib.reload()).changed, await say(crib, 't')]).toEqual([['t'], 'old']);
   });
 
-  it('A module that failed for want of another is tried again once that one is there.', async () => {
+  it('A module that failed because another was missing is tried again once that one exists.', async () => {
     const folder = createFolder();
     folder.write('a.mjs', `import { answer } from './lib/b.mjs'; ${toolModule('t')}`);
     const crib = await cribOver(folder);
@@ -105,7 +105,7 @@ describe('reload', () => {
     expect([namesIn(crib), crib.catalog.held]).toEqual([['other', 'tool'], []]);
   });
 
-  it('Another crib of the same process reads what the file holds by then.', async () => {
+  it('Another crib of the same process reads the current file.', async () => {
     const folder = createFolder();
     folder.write('t.mjs', toolModule('t', 'first'));
     await cribOver(folder);
@@ -113,7 +113,7 @@ describe('reload', () => {
     expect(await say(await cribOver(folder), 't')).toBe('second');
   });
 
-  it('A directory that is gone keeps its tools and says so; one that comes later is read.', async () => {
+  it('A removed directory keeps its tools and is reported; one that appears later is read.', async () => {
     const folder = createFolder();
     folder.write('in/t.mjs', toolModule('t'));
     const path = join(folder.path, 'in');
@@ -126,7 +126,7 @@ describe('reload', () => {
     expect(crib.sources().every(({ state }) => state === 'ready')).toBe(true);
   });
 
-  it('A bundle whose module changed is the new one, and is set up anew.', async () => {
+  it('A bundle whose module changed is the new one, and is set up again.', async () => {
     const folder = createFolder();
     const text = (state: string) =>
       `export default { name: 'office', setup: () => ({ state: '${state}' }),
@@ -141,7 +141,7 @@ describe('reload', () => {
 });
 
 describe('watching', () => {
-  it('An edit, an addition and a removal are told without anybody asking.', async () => {
+  it('An edit, an addition and a removal are announced automatically.', async () => {
     const folder = createFolder();
     folder.write('a.mjs', toolModule('a', 'old'));
     const crib = await cribOver(folder, { watch: true });
@@ -168,7 +168,7 @@ describe('watching', () => {
     expect(await edited).toEqual({ ...NOTHING, changed: ['t'] });
   });
 
-  it('A file that an editor replaces by another is noticed, also where it is the only one.', async () => {
+  it('A file that an editor replaces is noticed, also if it is the only one.', async () => {
     const folder = createFolder();
     const path = folder.write('t.mjs', toolModule('t', 'old'));
     const crib = await cribOver(folder, { path, watch: true });
@@ -190,7 +190,7 @@ describe('watching', () => {
     expect([await mended, await say(crib, 't')]).toEqual([{ ...NOTHING, changed: ['t'] }, 'new']);
   });
 
-  it('A directory that is not there yet is read when it comes.', async () => {
+  it('A directory that does not exist yet is read when it appears.', async () => {
     const folder = createFolder();
     const crib = await cribOver(folder, { path: join(folder.path, 'later/plugins'), watch: true });
     const added = nextChange(crib);

@@ -38,7 +38,7 @@ describe('a scanned directory', () => {
     expect(await say(crib, 'now')).toBe('noon');
   });
 
-  it('What a tool says about its effects stands: code that runs here is trusted, unless told otherwise.', async () => {
+  it('The declared effects of a tool count: code that runs here is trusted, unless the configuration says otherwise.', async () => {
     const folder = createFolder();
     folder.write(
       'look.mjs',
@@ -73,14 +73,14 @@ describe('a scanned directory', () => {
     expect(namesIn(await cribOver(folder))).toEqual(['C_mjs', 'a_mjs', 'b_one_mjs', 'b_two_mjs', 'z_mjs']);
   });
 
-  it('One file may stand for a directory.', async () => {
+  it('One file may be used instead of a directory.', async () => {
     const folder = createFolder();
     folder.write('other.mjs', toolModule('other'));
     const path = folder.write('one.mjs', toolModule('one'));
     expect(namesIn(await cribOver(folder, { path }))).toEqual(['one']);
   });
 
-  it('A symbolic link to what was found already adds nothing, and a circle of links ends.', async () => {
+  it('A symbolic link to a known file adds nothing, and a cycle of links ends.', async () => {
     const folder = createFolder();
     folder.write('inner/tool.mjs', toolModule('linked'));
     symlinkSync(join(folder.path, 'inner/tool.mjs'), join(folder.path, 'zz.mjs'));
@@ -90,7 +90,7 @@ describe('a scanned directory', () => {
     expect([namesIn(crib), crib.warnings()]).toEqual([['linked'], [expect.stringContaining('broken.mjs')]]);
   });
 
-  it('A directory that is not there is a failed source with a reason, and costs only itself.', async () => {
+  it('A missing directory is a failed source with a reason, and affects no other.', async () => {
     const folder = createFolder();
     const tool = defineTool({ name: 'mine', description: '', input: { type: 'object' }, run: () => 'mine' });
     const crib = await cribOver(folder, { path: join(folder.path, 'nowhere'), crib: { tools: [tool] } });
@@ -101,7 +101,7 @@ describe('a scanned directory', () => {
     });
   });
 
-  it('An option that does not exist is named with the nearest one that does.', () => {
+  it('An unknown option is named with the nearest known one.', () => {
     const options = { name: 'x', path: '.', wach: false };
     expect(() => modules(options)).toThrow('Did you mean "watch"?');
   });
@@ -132,7 +132,7 @@ describe('what a module may export', () => {
     expect([names, warnings, await say(crib, 'two')]).toEqual([['one', 'two'], [], 'two']);
   });
 
-  it('What is hardly meant for us is passed over in silence.', async () => {
+  it('Exports of other kinds are skipped silently.', async () => {
     const { names, warnings } = await exported(
       `export const VERSION = '1'; export const NAMES = ['a']; export const options = { deep: true };
        export function parse() { throw new Error('called'); } export class Wrong extends Error {} export const none = null;
@@ -163,7 +163,7 @@ describe('what a module may export', () => {
     expect(warnings[0]).toContain(word);
   });
 
-  it('Two modules that export the same tool bring it once, and keep quiet about it.', async () => {
+  it('Two modules that export the same tool bring it once, without a warning.', async () => {
     const folder = createFolder();
     folder.write('a-index.mjs', `export * from './tool.mjs'; export { tool as again } from './tool.mjs';`);
     folder.write('tool.mjs', `export const tool = ${toolObject('tool')};`);
@@ -206,7 +206,7 @@ describe('bundles of a module', () => {
     expect(crib.bundles.info('office')?.toolNames).toEqual(['memo']);
   });
 
-  it('A bundle whose name is taken is left out with a warning; the first keeps the name, the tools stay.', async () => {
+  it('A bundle with a taken name is left out with a warning; the first keeps the name, the tools stay.', async () => {
     const folder = createFolder();
     folder.write('office.mjs', BUNDLE);
     const crib = await cribOver(folder, { crib: { bundles: [{ name: 'office', description: 'Mine' }] } });
@@ -214,7 +214,7 @@ describe('bundles of a module', () => {
     expect(crib.warnings()).toEqual([expect.stringMatching(/plugins: Bundle "office" is left out: .*two bundles/)]);
   });
 
-  it('A bundle may extend one that is found after it; one that extends nothing there is left out.', async () => {
+  it('A bundle may extend one that is found after it; one that extends an unknown bundle is left out.', async () => {
     const folder = createFolder();
     folder.write('a.mjs', `export default { name: 'wide', extends: 'narrow', tools: [] };`);
     folder.write('b.mjs', `export default { name: 'narrow', tools: [${toolObject('deep')}] };`);
@@ -224,7 +224,7 @@ describe('bundles of a module', () => {
     expect([crib.bundles.get('lost'), crib.warnings()]).toEqual([undefined, [expect.stringContaining('"lost"')]]);
   });
 
-  it('A profile that names a bundle nobody brings is an error, and what was started is closed.', async () => {
+  it('A profile that names an unknown bundle is an error, and started sources are closed.', async () => {
     const folder = createFolder();
     folder.write('office.mjs', BUNDLE);
     let isClosed = false;

@@ -27,7 +27,7 @@ describe('installed packages', () => {
     expect(crib.warnings()).toEqual([]);
   });
 
-  it('A package that brings its own copy of this one is understood, with tools and bundles.', async () => {
+  it('A package with its own copy of this one works, with tools and bundles.', async () => {
     const project = createProject('office');
     const text = `import { defineBundle, defineTool } from ${INDEX};
       const define = (name) => defineTool({ name, description: '', input: { type: 'object' }, run: () => name });
@@ -61,7 +61,7 @@ describe('installed packages', () => {
     expect([namesIn(crib), crib.warnings()]).toEqual([['standard', 'only', 'made', 'common'], []]);
   });
 
-  it('A package without the field is never imported, and neither is one the project does not depend on.', async () => {
+  it('A package without the field is never imported, nor is one that the project does not depend on.', async () => {
     const project = createProject('plain', 'user-of-toolcrib');
     const trap = { 'index.js': 'throw new Error("it was imported")' };
     project.install('plain', trap);
@@ -71,7 +71,7 @@ describe('installed packages', () => {
     expect([namesIn(crib), crib.warnings()]).toEqual([[], []]);
   });
 
-  it('Dependencies of every sort count, in the order of their names; one that is not installed is passed over.', async () => {
+  it('Dependencies of every sort count, in the order of their names; one that is not installed is skipped.', async () => {
     const project = createProject();
     project.write(
       'package.json',
@@ -113,7 +113,7 @@ describe('installed packages', () => {
   });
 });
 
-describe('what a package may get wrong', () => {
+describe('possible mistakes of a package', () => {
   it.each([
     ['a file that is not there', { bad: './nowhere.js' }, 'nowhere.js'],
     ['a file outside of it', { bad: '../../package.json' }, 'outside'],
@@ -158,7 +158,7 @@ describe('what a package may get wrong', () => {
     ['a field that is no object', '{ "toolcrib": true }', 'must be an object'],
     ['tools that are a list', '{ "toolcrib": { "tools": ["a"] } }', 'a list'],
     ['a package.json that is not JSON', '{ "toolcrib": ', 'not JSON'],
-  ])('Reported, at the cost of its package only: %s.', async (_, manifest, word) => {
+  ])('Reported, and only its package fails: %s.', async (_, manifest, word) => {
     const project = createProject('broken', 'sound');
     project.write('node_modules/broken/package.json', manifest);
     project.install('sound', { 'i.js': toolModule('sound') }, { toolcrib: { tools: { sound: './i.js' } } });
@@ -202,7 +202,7 @@ describe('reload of packages', () => {
     expect([await crib.reload(), crib.warnings()]).toEqual([{ ...NOTHING, added: ['made'] }, []]);
   });
 
-  it('A broken package.json, of a package or of the project, and a broken module keep what there was.', async () => {
+  it('A broken package.json, of a package or of the project, and a broken module keep the old tools.', async () => {
     const project = createProject('p');
     project.install('p', { 'tools.js': text('old') }, offer('one'));
     const crib = await cribOf(project);

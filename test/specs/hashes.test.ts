@@ -19,12 +19,12 @@ function tool(changes: Partial<ToolDefinition<JsonSchema, AnySchema>> = {}): Too
 const runningAs = (run: object): ToolSpec => ({ ...tool(), [RUN]: createRun({ kind: 'bank', ...run }) });
 
 describe('the hash of a definition', () => {
-  it('is that of equal tools, made twice', () => {
+  it('is the same for equal tools', () => {
     expect(definitionHash(tool())).toBe(definitionHash(tool()));
     expect(definitionHash(tool())).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('does not change with policy, tags, category, version or the name it is given here', () => {
+  it('does not change with policy, tags, category, version or local name', () => {
     const spec = tool();
     const others = [
       { ...spec, policy: { approval: 'always' as const } },
@@ -34,7 +34,7 @@ describe('the hash of a definition', () => {
     expect(new Set([spec, ...others].map(definitionHash)).size).toBe(1);
   });
 
-  it('changes with everything that says what it is or does', () => {
+  it('changes with everything that describes or runs the tool', () => {
     const other = [
       tool({ description: 'Pays twice' }),
       tool({ title: 'Pay twice' }),
@@ -52,14 +52,14 @@ describe('the hash of a definition', () => {
     expect(new Set([tool(), ...other].map(definitionHash)).size).toBe(other.length + 1);
   });
 
-  it('is found anew for a copy that says something else and runs the same', () => {
+  it('is computed again for a copy with other content and the same run', () => {
     const spec = tool();
     const before = definitionHash(spec);
     expect(definitionHash({ ...spec, description: 'changed' })).not.toBe(before);
     expect(definitionHash(spec)).toBe(before);
   });
 
-  it('sees every field of how it runs, whatever an executor hangs there', () => {
+  it('covers every field of the run, including those of an executor', () => {
     const circle: Record<string, unknown> = { deep: {} };
     circle.again = circle;
     const runs = [
@@ -84,7 +84,7 @@ describe('the hash of a definition', () => {
     expect(new Set(runs.map((run) => definitionHash(runningAs(run)))).size).toBe(runs.length);
   });
 
-  it('does not depend on the order in which things are said', () => {
+  it('does not depend on the order of keys', () => {
     expect(definitionHash(runningAs({ a: 1, b: { c: 2, d: 3 } }))).toBe(
       definitionHash(runningAs({ b: { d: 3, c: 2 }, a: 1 })),
     );

@@ -77,8 +77,8 @@ function requireSealed(spec: ToolSpec): void {
   if (inspect(spec[RUN]) !== '[run]' || JSON.stringify(spec[RUN]) !== '"[run]"') throw new Error('its run shows');
 }
 
-describe('an entry that is taken over', () => {
-  it('gives the spec that copying it would have given, or is left to the careful way', () => {
+describe('an entry that is used in place', () => {
+  it('gives the spec that copying it would have given, or is copied', () => {
     let adopted = 0;
     const adopt = createSpecAdoption('local');
     fc.assert(
@@ -99,7 +99,7 @@ describe('an entry that is taken over', () => {
     expect(adopted).toBeGreaterThan(100);
   });
 
-  it('is taken over in the ordinary case, so that a hundred thousand of them load quickly', () => {
+  it('is used in place in the ordinary case, so that a hundred thousand of them load quickly', () => {
     const entry = {
       name: 'a',
       description: 'b',
@@ -122,7 +122,7 @@ describe('an entry that is taken over', () => {
     expect(make()?.policy).toBe(make()?.policy);
   });
 
-  it('keeps a policy from being judged by the one before it', () => {
+  it('does not share a policy with the one before it', () => {
     const read = createEntryReader({ source: 'local' });
     read({ name: 'a', policy: { retries: 2 }, run: { kind: 'http' } });
     expect(() => read({ name: 'b', policy: { retries: -2 }, run: { kind: 'http' } })).toThrow('tool "b": retries');
@@ -149,14 +149,14 @@ describe('relative paths of a run', () => {
     expect(read({ kind: 'function', module: '../tools.ts', export: 'add' })).toMatchObject({ module: '/etc/tools.ts' });
   });
 
-  it('are not what looks like the name of a package, an absolute path, or begins with a placeholder', () => {
+  it('exclude names of packages, absolute paths, and texts that begin with a placeholder', () => {
     expect(read({ kind: 'python', module: 'file_tools', function: 'read' })).toMatchObject({ module: 'file_tools' });
     expect(read({ kind: 'function', module: '@acme/tools', export: 'a' })).toMatchObject({ module: '@acme/tools' });
     expect(read({ kind: 'shell', command: ['ls'], cwd: '/srv' })).toMatchObject({ cwd: '/srv' });
     expect(read({ kind: 'shell', command: ['ls'], cwd: '{folder}/x' })).toMatchObject({ cwd: '{folder}/x' });
   });
 
-  it('are what the kind says, however often it is asked', () => {
+  it('are those that the kind names, on every read', () => {
     const traitsOf = (kind: string): KindTraits =>
       kind === 'mine' ? { pathFields: ['where', 'box.in'], findsModules: 'byName' } : {};
     const readMine = createEntryReader({ source: 'local', folder: '/etc/crib', traitsOf });
@@ -174,7 +174,7 @@ describe('relative paths of a run', () => {
     });
   });
 
-  it('stay as they are in what did not come from a file here', () => {
+  it('stay unchanged in specs that did not come from a local file', () => {
     const run = { kind: 'shell', command: ['ls'], cwd: './workspace' };
     expect(createEntryReader({ source: 'remote' })({ name: 'a', run })[RUN]).toEqual(run);
   });

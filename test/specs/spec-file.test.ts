@@ -23,7 +23,7 @@ const textOf = (...names: readonly string[]) =>
 const namesOf = (file: SpecFile) => file.specs.map((spec) => spec.name);
 const changed = { source: 'local', read: 'changed' } as const;
 
-describe('a file that looks untouched', () => {
+describe('a file that looks unchanged', () => {
   it('is not read again', async () => {
     const path = write('a.yaml', textOf('one'));
     const found = { path, stamp: 'same', changedAt: Date.now() - 60_000, bytes: 0 };
@@ -67,7 +67,7 @@ describe('a file that was touched', () => {
     expect(after.specs[0]).toBe(before.specs[1]);
   });
 
-  it('that is mended to what it was is no longer broken', async () => {
+  it('that is restored is no longer broken', async () => {
     const path = write('a.yaml', textOf('one'));
     const first = await readSpecFile({ path, stamp: '1', changedAt: 0, bytes: 0 }, undefined, changed);
     write('a.yaml', 'tools: [');
@@ -79,7 +79,7 @@ describe('a file that was touched', () => {
     expect(mended.specs[0]).toBe(first.specs[0]);
   });
 
-  it('has gone meanwhile: its specs stay', async () => {
+  it('that is removed meanwhile keeps its specs', async () => {
     const path = write('a.yaml', textOf('one'));
     const before = await readSpecFile({ path, stamp: '1', changedAt: 0, bytes: 0 }, undefined, changed);
     rmSync(path);
@@ -88,30 +88,27 @@ describe('a file that was touched', () => {
   });
 });
 
-describe('what cannot be read', () => {
-  it('is not begun if it is known to be too large', async () => {
+describe('an unreadable file', () => {
+  it('is not opened if it is known to be too large', async () => {
     const path = write('a.yaml', '#'.repeat(3_000_000));
     let pieces = 0;
     const reading = await readPieces(path, 2_000_000, () => void pieces++);
     expect([reading, pieces]).toEqual([{ ok: false, reason: 'it is larger than 2000000 bytes' }, 0]);
   });
 
-  it.runIf(process.platform === 'linux')('is left when it turns out to be too large', async () => {
+  it.runIf(process.platform === 'linux')('is given up when it turns out to be too large', async () => {
     expect(await readPieces('/proc/self/status', 10, () => {})).toMatchObject({ ok: false }); // which says it has 0 bytes
   });
 
-  it.runIf(process.platform === 'linux')(
-    'is a pipe, even if it took the place of a file, and nobody waits for it',
-    async () => {
-      const path = join(folder, 'pipe.yaml');
-      execFileSync('mkfifo', [path]);
-      const { failure } = await readSpecFile({ path, stamp: '', changedAt: 0, bytes: 0 }, undefined, changed);
-      expect(failure).toContain('it is not a regular file');
-    },
-  );
+  it.runIf(process.platform === 'linux')('that became a pipe is not awaited', async () => {
+    const path = join(folder, 'pipe.yaml');
+    execFileSync('mkfifo', [path]);
+    const { failure } = await readSpecFile({ path, stamp: '', changedAt: 0, bytes: 0 }, undefined, changed);
+    expect(failure).toContain('it is not a regular file');
+  });
 });
 
-describe('a file that is read whole', () => {
+describe('a file that is read completely', () => {
   it('comes with the hash of its bytes', async () => {
     const path = write('a.ndjson', 'ä'.repeat(1_500_000));
     const reading = await readWhole(path, 5_000_000);
@@ -120,7 +117,7 @@ describe('a file that is read whole', () => {
     expect(reading.ok && reading.bytes.equals(bytes)).toBe(true);
   });
 
-  it('is refused if it is too large, a folder, or not there', async () => {
+  it('is refused if it is too large, a folder, or missing', async () => {
     expect(await readWhole(write('a.ndjson', 'x'.repeat(11)), 10)).toEqual({
       ok: false,
       reason: 'it is larger than 10 bytes',
@@ -131,7 +128,7 @@ describe('a file that is read whole', () => {
     });
   });
 
-  it.runIf(process.platform === 'linux')('may be longer than it says, but not too long', async () => {
+  it.runIf(process.platform === 'linux')('may be longer than its stated size, but not too long', async () => {
     const path = '/proc/self/limits'; // which says it has 0 bytes
     const reading = await readWhole(path, 100_000);
     expect(reading.ok && reading.bytes.equals(readFileSync(path))).toBe(true);

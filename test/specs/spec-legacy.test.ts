@@ -69,7 +69,7 @@ describe('the tools.yaml of seed 003', () => {
     });
   });
 
-  it('says more with its metadata, of which nothing is lost', () => {
+  it('keeps all of its metadata', () => {
     const metadata = { version: 1.2, tags: ['x'], permissions: ['files.read'], is_dangerous: false, author: 'ann' };
     expect(read({ name: 'a', tool_type: 'python', output_schema: { type: 'string' }, metadata })).toMatchObject({
       version: '1.2',
@@ -108,7 +108,7 @@ describe('the tools.yaml of seed 003', () => {
     expect(runOf('custom', { anything: 1 })).toEqual({ kind: 'custom', anything: 1 });
   });
 
-  it('makes what a command or address cannot do without a required property', () => {
+  it('makes every argument that a command or address needs a required property', () => {
     const spec = read({
       name: 'a',
       tool_type: 'shell',

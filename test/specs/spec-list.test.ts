@@ -18,7 +18,7 @@ const next = (specs: readonly ToolSpec[], problems: readonly { name?: string }[]
 });
 
 describe('a list that is read again', () => {
-  it('keeps the object of a spec that says the same, in whatever order of keys', () => {
+  it('keeps the object of an equal spec, in any order of keys', () => {
     const before = [specOf('a', { meta: { x: 1, y: [1, { z: null }] } })];
     const after = keepKnown(before, next([specOf('a', { meta: { y: [1, { z: null }], x: 1 } })]));
     expect(after[0]).toBe(before[0]);
@@ -44,18 +44,18 @@ describe('a list that is read again', () => {
     expect(keepKnown([a, b], next([specOf('b'), specOf('a')]))).toEqual([b, a]);
   });
 
-  it('drops what is gone', () => {
+  it('drops removed entries', () => {
     expect(keepKnown([specOf('a'), specOf('b')], next([specOf('b')])).map(({ name }) => name)).toEqual(['b']);
   });
 
-  it('keeps what cannot be read now, and nothing else that is gone', () => {
+  it('keeps unreadable entries, and no removed ones', () => {
     const before = ['a', 'b', 'c'].map((name) => specOf(name));
     const after = keepKnown(before, next([specOf('c')], [{ name: 'b' }]));
     expect(after.map(({ name }) => name)).toEqual(['c', 'b']);
     expect(after[1]).toBe(before[1]);
   });
 
-  it('takes nothing for removed while an entry cannot even tell its name', () => {
+  it('counts nothing as removed while an entry has no readable name', () => {
     const before = ['a', 'b', 'c'].map((name) => specOf(name));
     expect(keepKnown(before, next([specOf('c')], [{}])).map(({ name }) => name)).toEqual(['c', 'a', 'b']);
   });
@@ -64,13 +64,13 @@ describe('a list that is read again', () => {
     expect(keepKnown([specOf('a')], next([specOf('a')], [{ name: 'a' }]))).toHaveLength(1);
   });
 
-  it('leaves two entries of one name for the catalog to report', () => {
+  it('leaves two entries of one name to the catalog', () => {
     expect(keepKnown([specOf('a')], next([specOf('a'), specOf('a', { description: 'two' })]))).toHaveLength(2);
   });
 });
 
 describe('problems', () => {
-  it('are told up to a number that somebody reads', () => {
+  it('are reported up to a limit', () => {
     const problems = Array.from({ length: 25 }, (_, index) => ({
       file: 'a.yaml',
       line: index + 1,

@@ -31,7 +31,7 @@ const entry = (name: string) => ({
 });
 
 describe('a spec file', () => {
-  it('yields one spec per entry, as the contract writes it', () => {
+  it('yields one spec per entry, in the form of the contract', () => {
     const [spec] = specsOf(
       read(`tools:
   - name: file_reader
@@ -162,7 +162,7 @@ describe('a bad entry', () => {
     ]);
   });
 
-  it('with a key twice, however deep, costs only itself', () => {
+  it('with a duplicate key, at any depth, affects no other', () => {
     const reading = read(
       '- {name: a, run: {kind: http}}\n- {name: b, meta: [{x: 1, x: 2}], run: {kind: http}}\n- {name: c, run: {kind: http}}',
     );
@@ -172,7 +172,7 @@ describe('a bad entry', () => {
     expect(reading.ok && reading.entries.map(({ spec }) => spec.name)).toEqual(['a', 'c']);
   });
 
-  it('of NDJSON that is not JSON costs only its line', () => {
+  it('of NDJSON that is not JSON affects only its line', () => {
     const reading = read(`${JSON.stringify(entry('a'))}\n{"name": "b"\n${JSON.stringify(entry('c'))}`, 'ndjson');
     expect(problemsOf(reading)).toEqual([
       { file: 'tools.ndjson', line: 2, index: 1, message: expect.stringContaining('The line is not JSON') },
@@ -185,14 +185,14 @@ describe('a bad entry', () => {
     expect(problemsOf(read(text, 'ndjson'))[0]?.message).toContain('Infinity');
   });
 
-  it('that is nested too deeply is refused and not followed to the end of the stack', () => {
+  it('that is nested too deeply is refused before the stack overflows', () => {
     const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
     const text = `{"name":"a","meta":{"x":${deep}},"run":{"kind":"http"}}`;
     expect(problemsOf(read(text, 'ndjson'))[0]?.message).toContain('nested deeper');
   });
 });
 
-describe('a text that is no list of tools', () => {
+describe('a text that is not a list of tools', () => {
   it.each<[string, SpecFormat, string | Uint8Array, string]>([
     ['empty', 'yaml', '', 'it is empty'],
     ['tabs', 'yaml', 'tools:\n\t- name: x\n', 'Tabs are not allowed as indentation at line 2, column 1'],
@@ -220,7 +220,7 @@ describe('a text that is no list of tools', () => {
     expect(reasonOf(read(text, format))).not.toMatch(/\.$/); // who tells it ends the sentence
   });
 
-  it('is not followed through its aliases', () => {
+  it('is not expanded through its aliases', () => {
     const letters = [...'abcdefghi'];
     const lists = letters.map(
       (letter, index) =>
@@ -234,18 +234,18 @@ describe('a text that is no list of tools', () => {
     expect(reading.ok && reading.entries.map(({ spec }) => spec.name)).toEqual(['b']);
   });
 
-  it('may have a hundred thousand keys, which are not compared each with each', () => {
+  it('may have a hundred thousand keys, without a quadratic comparison', () => {
     const keys = Array.from({ length: 100_000 }, (_, index) => `key_${index}: 1\n`).join('');
     expect(reasonOf(read(keys))).toContain('it has no "tools"');
   });
 
-  it('may be nested without end', () => {
+  it('may be nested too deeply', () => {
     expect(reasonOf(read(`tools: ${'['.repeat(20_000)}`))).toMatch(/nested too deeply|not YAML/);
   });
 });
 
 describe('NDJSON', () => {
-  it('reads the same, whatever pieces it comes in', () => {
+  it('is read the same in any chunks', () => {
     const text = Buffer.from(
       `${JSON.stringify(entry('ä'.repeat(3)))}\n\nbroken\n${['a', 'b', 'c'].map((name) => JSON.stringify(entry(name))).join('\n')}`,
     );

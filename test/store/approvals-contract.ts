@@ -67,7 +67,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     return { approvals, id: approval.id, approval };
   };
 
-  it('keeps a request with everything a person should see', async () => {
+  it('keeps a request with everything that an approver should see', async () => {
     const { approvals, id } = await parked({ now: () => NOON }, { title: 'Pay', conversation: 'talk' });
     expect(id).toMatch(/^[0-9a-z]{4}-[0-9a-z]{4}-[0-9a-z]{4}$/);
     const request = payment({ title: 'Pay', conversation: 'talk' });
@@ -80,7 +80,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     });
   });
 
-  it('brings every text back as it was', async () => {
+  it('returns every text unchanged', async () => {
     const odd = `? $1 'a' "b" \\ \u0000 \ud800 \u{1f527}\n'); DROP TABLE toolcrib_approvals; --`;
     const changes = {
       callerId: odd,
@@ -97,7 +97,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     expect(await approvals.remembered(payment(changes))).toEqual({ id, by: odd });
   });
 
-  it('knows no approval under what is no id', async () => {
+  it('has no approval under an invalid id', async () => {
     const { approvals } = await parked();
     const odd = ['', 'no', '0000-0000-000', '0000-0000-0000 ', '\u0000', 'x'.repeat(100_000), `' OR 1 = 1 --`];
     for (const id of [...odd, '0000-0000-0000']) {
@@ -118,7 +118,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     });
   });
 
-  it('is taken up once, and tells by which call and how that ended', async () => {
+  it('is claimed once, and records by which call and how that ended', async () => {
     const { approvals, id } = await parked({ now: () => NOON });
     expect(await approvals.claim(id, payment(), 'early')).toBeUndefined();
     await approvals.answer(id, yes);
@@ -134,7 +134,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     expect(await approvals.claim(id, payment(), 'three')).toBeUndefined();
   });
 
-  it('an answer can take it up in the same step', async () => {
+  it('an answer can claim it in the same step', async () => {
     const { approvals, id } = await parked();
     expect(await approvals.answer(id, yes, 'one')).toMatchObject({ state: 'claimed', claim: { callId: 'one' } });
     expect(await approvals.claim(id, payment(), 'two')).toBeUndefined();
@@ -142,7 +142,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     expect(await approvals.answer(approval.id, no, 'one')).toMatchObject({ state: 'denied' });
   });
 
-  it('is neither found nor taken up for anything else than what was asked', async () => {
+  it('is neither found nor claimed for any other call', async () => {
     const { approvals, id } = await parked();
     await approvals.answer(id, yes);
     const others: readonly Partial<NewApproval>[] = [...ELSE, { callerId: '' }, { argumentsHash: 'three thousand' }];
@@ -153,7 +153,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     expect(await approvals.claim(id, payment(), 'call')).toMatchObject({ id });
   });
 
-  it('of parked requests for the same there is one, while it waits or is approved', async () => {
+  it('there is one parked request per call, while it waits or is approved', async () => {
     const { approvals, id } = await parked();
     expect(await addTo(approvals, payment())).toMatchObject({ isNew: false, approval: { id, state: 'waiting' } });
     await approvals.answer(id, yes);
@@ -168,13 +168,13 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     expect(new Set(added.map(({ approval }) => approval.id)).size).toBe(1);
   });
 
-  it('requests that somebody waits for in memory are many, and not found by others', async () => {
+  it('requests that a process waits for in memory may be several, and are not found by others', async () => {
     const { approvals } = await parked({}, { isParked: false });
     expect(await addTo(approvals, payment({ isParked: false }))).toMatchObject({ isNew: true });
     expect(await approvals.find(payment())).toBeUndefined();
   });
 
-  it('a denied one is found until it expires, and holds a new one back no longer than that', async () => {
+  it('a denied one is found until it expires, and blocks a new one no longer than that', async () => {
     let now = NOON;
     const { approvals, id } = await parked({ now: () => now });
     await approvals.answer(id, no);
@@ -184,7 +184,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     expect(await approvals.get(id)).toMatchObject({ state: 'denied' });
   });
 
-  it('only one that waits is withdrawn', async () => {
+  it('only a waiting one is withdrawn', async () => {
     const { approvals, id } = await parked();
     expect(await approvals.end(id, 'withdrawn')).toBe(true);
     expect(await approvals.end(id, 'expired')).toBe(false);
@@ -203,7 +203,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
       expect(await addTo(approvals, payment())).toMatchObject({ isNew: true });
     });
 
-    it('a yes can be taken up as long as there was to answer, and not later', async () => {
+    it('an approval can be claimed as long as there was time to answer, and not later', async () => {
       let now = NOON;
       const { approvals, id } = await parked({ now: () => now });
       now = NOON + 4 * MINUTE;
@@ -216,7 +216,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     it.each([
       ['answered', 0],
       ['taken up', 1],
-    ])('what was found expired stays so when the clock is set back: %s', async (_, isApproved) => {
+    ])('an expired request stays expired when the clock is set back: %s', async (_, isApproved) => {
       let now = NOON;
       const { approvals, id } = await parked({ now: () => now });
       if (isApproved) await approvals.answer(id, yes);
@@ -227,7 +227,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
       expect(await approvals.claim(id, payment(), 'again')).toBeUndefined();
     });
 
-    it('a clock that is set back far makes nothing live longer', async () => {
+    it('a clock that is set back far extends nothing', async () => {
       let now = NOON;
       const { approvals, id } = await parked({ now: () => now });
       await approvals.answer(id, { ...yes, remember: 'arguments' });
@@ -251,7 +251,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
   });
 
   describe('listing', () => {
-    it('tells requests by state, oldest first, the newest where there are too many', async () => {
+    it('returns requests by state, oldest first, and the newest if there are too many', async () => {
       let now = NOON;
       const { approvals } = await opened({ now: () => now });
       const ids: string[] = [];
@@ -277,7 +277,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
       expect(await idsOf('expired')).toEqual([a, d, e]);
     });
 
-    it('what is over is removed in time, what was answered later than what was not', async () => {
+    it('ended requests are removed in time, answered ones later than unanswered ones', async () => {
       let now = NOON;
       const { approvals, id } = await parked({ now: () => now });
       const { approval } = await addTo(approvals, payment({ argumentsHash: 'other' }));
@@ -295,7 +295,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     });
   });
 
-  describe('a yes that is remembered', () => {
+  describe('a remembered approval', () => {
     const remembering = async (remember: 'conversation' | 'arguments' | { forMs: number }, now = () => NOON) => {
       const { approvals, id } = await parked({ now }, { conversation: 'talk' });
       await approvals.answer(id, { ...yes, remember });
@@ -346,13 +346,13 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
       },
     );
 
-    it('is remembered for nobody where nobody in particular asked', async () => {
+    it('has no effect for a caller without an id', async () => {
       const { approvals, id } = await parked({}, { callerId: '', ...talk });
       await approvals.answer(id, { ...yes, remember: 'arguments' });
       expect(await approvals.remembered(payment({ callerId: '', ...talk }))).toBeUndefined();
     });
 
-    it('is not remembered if somebody else was first, or it was a no', async () => {
+    it('is not remembered if another answer was first, or it was a denial', async () => {
       const { approvals, id } = await parked();
       await approvals.answer(id, { ...no, remember: 'arguments' });
       await approvals.answer(id, { ...yes, remember: 'arguments' });
@@ -367,7 +367,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     });
   });
 
-  it('tells who listens of answers given through it', async () => {
+  it('tells listeners about answers given through it', async () => {
     const { approvals, id } = await parked();
     const heard: string[] = [];
     const stop = approvals.onAnswer((answered) => heard.push(answered));
@@ -379,7 +379,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     expect(heard).toEqual([id]);
   });
 
-  it('of many who answer and take up at once over several connections, one succeeds', async () => {
+  it('of many concurrent answers and claims over several connections, one succeeds', async () => {
     const url = await place();
     const first = await opened({ url });
     const stores = url === 'memory:' ? [first, first] : [first, await opened({ url })];

@@ -29,7 +29,7 @@ const batch = (chain: string, list: readonly StoredAuditRow[]): AuditBatch => ({
 
 /** What every store keeps to about the audit. */
 export function auditContract(opened: Opened): void {
-  it('adds rows to the end of chains and brings them back as they were, page by page', async () => {
+  it('appends rows to chains and returns them unchanged, page by page', async () => {
     const { audit } = await opened();
     const odd = row(2, { entry: '{"tool":"\\u0000 é \u{1f527}"}', callId: "O'Brien ?", tool: 'é', caller: '' });
     expect(await audit.append(batch('a', [row(1), odd]))).toBe(true);
@@ -45,7 +45,7 @@ export function auditContract(opened: Opened): void {
     expect(await audit.end('c')).toBeUndefined();
   });
 
-  it('has an id that stays, and another one in every store', async () => {
+  it('has an id that stays, and differs in every store', async () => {
     const [one, other] = [await opened(), await opened()];
     const ids = await Promise.all(Array.from({ length: 5 }, () => one.audit.storeId()));
     expect(ids[0]).toMatch(/^\d+$/);
@@ -53,13 +53,13 @@ export function auditContract(opened: Opened): void {
     expect(await other.audit.storeId()).not.toBe(ids[0]);
   });
 
-  it('tells of no row without a header, for each is written with one', async () => {
+  it('returns no row without a header, because each is written with one', async () => {
     const { audit } = await opened();
     await audit.append({ ...batch('a', rows(1, 3)), checkpoint: checkpoint('a', 3) });
     expect(await audit.headless()).toEqual([]);
   });
 
-  it('holds texts in its columns that some engines cannot', async () => {
+  it('stores texts that some engines cannot hold', async () => {
     const { audit } = await opened();
     await audit.append(batch('a', [row(1, { tool: 'a\u0000b', caller: 'half \ud800', callId: '\u0000' })]));
     expect(await audit.rows('a', 0, 1)).toMatchObject([{ tool: 'a\ufffdb', caller: 'half \ufffd', callId: '\ufffd' }]);
@@ -67,7 +67,7 @@ export function auditContract(opened: Opened): void {
     expect(await audit.find('\u0000')).toMatchObject({ number: 1, chain: 'a' });
   });
 
-  it('takes rows again that were written by a try whose answer was lost, and none where others stand', async () => {
+  it('accepts rows again that were written by a try whose answer was lost, and none in place of others', async () => {
     const { audit } = await opened();
     await audit.append(batch('a', rows(1, 3)));
     expect(await audit.append(batch('a', rows(1, 3)))).toBe(true);
@@ -76,14 +76,14 @@ export function auditContract(opened: Opened): void {
     expect(await audit.rows('a', 0, 10)).toEqual(rows(1, 3));
   });
 
-  it('lets one of many that write to one chain at once go on', async () => {
+  it('lets one of many concurrent writers of one chain continue', async () => {
     const { audit } = await opened();
     const tries = Array.from({ length: 8 }, (_, index) => audit.append(batch('a', [row(1, { hash: `own ${index}` })])));
     expect((await Promise.all(tries)).filter((isWritten) => isWritten)).toHaveLength(1);
     expect(await audit.rows('a', 0, 10)).toHaveLength(1);
   });
 
-  it('keeps checkpoints with the rows they were written with, and each once', async () => {
+  it('stores checkpoints with the rows they were written with, and each once', async () => {
     const { audit } = await opened();
     await audit.append({ ...batch('a', rows(1, 2)), checkpoint: checkpoint('a', 2) });
     await audit.append({ ...batch('a', rows(3, 4)), checkpoint: checkpoint('a', 4) });
@@ -94,7 +94,7 @@ export function auditContract(opened: Opened): void {
     expect(await audit.newestCheckpoint('b')).toBeUndefined();
   });
 
-  it('finds calls, newest first, by all that is named, and goes on from any of them', async () => {
+  it('finds calls, newest first, by all given filters, and continues from any of them', async () => {
     const { audit } = await opened();
     await audit.append(
       batch('a', [
@@ -119,7 +119,7 @@ export function auditContract(opened: Opened): void {
     expect(await audit.find('call 3')).toBeUndefined();
   });
 
-  it('removes old rows up to a checkpoint that stays, and says up to where first', async () => {
+  it('removes old rows up to a checkpoint that stays, and records the limit first', async () => {
     const { audit } = await opened();
     await audit.append({ ...batch('a', rows(1, 4)), checkpoint: checkpoint('a', 4) });
     await audit.append({ ...batch('a', rows(5, 9)), checkpoint: checkpoint('a', 9) });
@@ -140,7 +140,7 @@ export function auditContract(opened: Opened): void {
     expect(await audit.end('a')).toEqual({ count: 9, hash: 'hash 9' });
   });
 
-  it('lets one of many tidy up, and the next only after a while', async () => {
+  it('lets one of many processes clean up, and the next only after a while', async () => {
     let now = 1_000_000;
     const { audit } = await opened({ now: () => now });
     const claims = await Promise.all(Array.from({ length: 5 }, () => audit.claimTidying(1000)));

@@ -47,7 +47,7 @@ export function approvalBoundsContract(opened: Opened, place: Place, emptyPlace:
     ['maxBytesPerCaller', { maxBytesPerCaller: 40_000 }, 'maxBytesPerCaller'],
     ['maxTotal', { maxTotal: 3 }, 'maxTotal'],
     ['maxTotalBytes', { maxTotalBytes: 40_000 }, 'maxTotalBytes'],
-  ] as const)('%s bounds what one caller makes wait', async (_, some, broken) => {
+  ] as const)('%s limits the waiting requests of one caller', async (_, some, broken) => {
     const { approvals } = await opened();
     const bounds = { ...AMPLE, ...some };
     for (let count = 0; count < 3; count++)
@@ -58,7 +58,7 @@ export function approvalBoundsContract(opened: Opened, place: Place, emptyPlace:
     expect(others).toMatchObject(broken.startsWith('maxTotal') ? { ok: false, broken } : { ok: true });
   });
 
-  it('callers are told apart, whatever their ids', async () => {
+  it('callers are counted separately, whatever their ids', async () => {
     const { approvals } = await opened();
     const bounds = { ...AMPLE, maxPerCaller: 1 };
     const ids = ['', 'alice', 'Alice', 'alice ', '\u0000', '\ud800', '\ud801', `' OR 1 = 1 --`, 'x'.repeat(100_000)];
@@ -75,7 +75,7 @@ export function approvalBoundsContract(opened: Opened, place: Place, emptyPlace:
     expect(await approvals.add(another('alice'), bounds)).toMatchObject({ ok: true });
   });
 
-  it('a yes holds its place until the call that took it up has ended', async () => {
+  it('an approval keeps its place until the call that claimed it has ended', async () => {
     const { approvals } = await opened();
     const bounds = { ...AMPLE, maxPerCaller: 1 };
     const request = another('alice');
@@ -93,7 +93,7 @@ export function approvalBoundsContract(opened: Opened, place: Place, emptyPlace:
     ['maxBytesPerCaller', { maxBytesPerCaller: 40_000 }],
     ['maxTotal', { maxTotal: 3 }],
     ['maxTotalBytes', { maxTotalBytes: 40_000 }],
-  ] as const)('%s holds, however often a yes is taken up and given back', async (broken, some) => {
+  ] as const)('%s holds, however often an approval is claimed and released', async (broken, some) => {
     const { approvals } = await opened();
     const bounds: KeepBounds = { ...AMPLE, ...some };
     const ways = [
@@ -126,7 +126,7 @@ export function approvalBoundsContract(opened: Opened, place: Place, emptyPlace:
     }
   });
 
-  it('a call that runs on after its yes is over holds no place, and what it gives back is over', async () => {
+  it('a call that runs on after its approval expired holds no place, and what it releases has expired', async () => {
     let now = NOON;
     const { approvals } = await opened({ now: () => now });
     const bounds = { ...AMPLE, maxPerCaller: 1 };
@@ -143,7 +143,7 @@ export function approvalBoundsContract(opened: Opened, place: Place, emptyPlace:
   it.each([
     ['time', 6 * 60_000],
     ['a clock that was set back', -DAY],
-  ])('%s makes room again, though no process noted it', async (_, passed) => {
+  ])('%s makes room again, even if no process recorded it', async (_, passed) => {
     let now = NOON;
     const { approvals } = await opened({ now: () => now });
     const bounds = { ...AMPLE, maxTotal: 2 };
@@ -157,7 +157,7 @@ export function approvalBoundsContract(opened: Opened, place: Place, emptyPlace:
     expect(await approvals.add(another('alice'), bounds)).toMatchObject({ ok: false });
   });
 
-  it('the same request is found where there is no room for another', async () => {
+  it('the same request is found even if there is no room for another', async () => {
     const { approvals } = await opened();
     const bounds = { ...AMPLE, maxPerCaller: 1 };
     const request = another('alice');
@@ -172,41 +172,38 @@ export function approvalBoundsContract(opened: Opened, place: Place, emptyPlace:
   it.each([
     ['of one caller', { maxBytesPerCaller: 35_000 }, ['mine 2', 'mine 3', 'others 1']],
     ['of all callers', { maxTotalBytes: 35_000 }, ['mine 3', 'others 1']],
-  ] as const)(
-    'kept results %s: those that were handed over are dropped first, then the oldest',
-    async (_, some, left) => {
-      let now = NOON;
-      const { approvals } = await opened({ now: () => now++ });
-      const bounds: KeepBounds = { ...AMPLE, ...some };
-      const end = async (callId: string, bytes: number, isHandedOver = false) => {
-        const request = { ...another(callId.split(' ')[0] ?? ''), parked: { callId } };
-        const { approval } = await addTo(approvals, request);
-        await approvals.answer(approval.id, yes);
-        await approvals.claim(approval.id, request, callId);
-        await approvals.finish(approval.id, 'done', { result: done('x'.repeat(bytes)), isHandedOver, bounds });
-        return request;
-      };
-      const first = await end('mine 1', 10_000);
-      await end('mine 2', 15_000);
-      await end('others 1', 10_000);
-      await end('mine handed', 5_000, true);
-      await end('mine 3', 15_000);
-      const calls = ['mine 1', 'mine 2', 'mine 3', 'mine handed', 'others 1'];
-      const kept = await Promise.all(calls.map(async (call) => (await approvals.ofCall(call))?.result?.ok === true));
-      expect(calls.filter((_, index) => kept[index])).toEqual(left);
-      const dropped = await approvals.find(first); // the same call sent again is told so once, then it is a new one
-      expect(await approvals.takeResult(dropped?.id ?? '', 'first')).toMatchObject({ error: { code: 'too_large' } });
-      expect(await approvals.find(first)).toBeUndefined();
-      expect(await approvals.ofCall('mine handed')).not.toHaveProperty('result');
-      expect(await approvals.ofCall('mine 1')).toMatchObject({ approval: { state: 'done', outcome: 'done' } });
-    },
-  );
+  ] as const)('stored results %s: returned ones are dropped first, then the oldest', async (_, some, left) => {
+    let now = NOON;
+    const { approvals } = await opened({ now: () => now++ });
+    const bounds: KeepBounds = { ...AMPLE, ...some };
+    const end = async (callId: string, bytes: number, isHandedOver = false) => {
+      const request = { ...another(callId.split(' ')[0] ?? ''), parked: { callId } };
+      const { approval } = await addTo(approvals, request);
+      await approvals.answer(approval.id, yes);
+      await approvals.claim(approval.id, request, callId);
+      await approvals.finish(approval.id, 'done', { result: done('x'.repeat(bytes)), isHandedOver, bounds });
+      return request;
+    };
+    const first = await end('mine 1', 10_000);
+    await end('mine 2', 15_000);
+    await end('others 1', 10_000);
+    await end('mine handed', 5_000, true);
+    await end('mine 3', 15_000);
+    const calls = ['mine 1', 'mine 2', 'mine 3', 'mine handed', 'others 1'];
+    const kept = await Promise.all(calls.map(async (call) => (await approvals.ofCall(call))?.result?.ok === true));
+    expect(calls.filter((_, index) => kept[index])).toEqual(left);
+    const dropped = await approvals.find(first); // the same call sent again is told so once, then it is a new one
+    expect(await approvals.takeResult(dropped?.id ?? '', 'first')).toMatchObject({ error: { code: 'too_large' } });
+    expect(await approvals.find(first)).toBeUndefined();
+    expect(await approvals.ofCall('mine handed')).not.toHaveProperty('result');
+    expect(await approvals.ofCall('mine 1')).toMatchObject({ approval: { state: 'done', outcome: 'done' } });
+  });
 
   it.each([
     ['in number', { maxPerCaller: 7 }, 7],
     ['in all', { maxTotal: 7 }, 7],
     ['in bytes', { maxBytesPerCaller: 78_000 }, 7],
-  ] as const)('many at once over several connections do not pass a bound %s', async (_, some, most) => {
+  ] as const)('many concurrent requests over several connections do not exceed a limit %s', async (_, some, most) => {
     const url = await place();
     const bounds: KeepBounds = { ...AMPLE, ...some };
     const stores = await Promise.all(Array.from({ length: url === 'memory:' ? 1 : 3 }, () => opened({ url })));
@@ -225,7 +222,7 @@ export function approvalBoundsContract(opened: Opened, place: Place, emptyPlace:
       arguments: { path: '/etc/passwd', text: `${'y'.repeat(200)}… (1000000 characters)` },
     };
 
-    it('are cut in lists and states of calls, and whole in one request', async () => {
+    it('are cut in lists and states of calls, and complete in one request', async () => {
       const { approvals } = await opened();
       const request = payment({ arguments: long, parked: { callId: 'call' } });
       const { approval } = await addTo(approvals, request);
@@ -242,7 +239,7 @@ export function approvalBoundsContract(opened: Opened, place: Place, emptyPlace:
       expect((await approvals.claim(approval.id, request, 'call'))?.arguments).toEqual(long);
     });
 
-    it('keep nothing but their cut form when the request is over', async () => {
+    it('keep only their cut form when the request has ended', async () => {
       const { approvals } = await opened();
       for (const [name, end] of ENDINGS) {
         const { approval } = await addTo(approvals, another('alice', 1_000_000));
@@ -252,7 +249,7 @@ export function approvalBoundsContract(opened: Opened, place: Place, emptyPlace:
       }
     });
 
-    it('and so do answers to questions of the tool, and what it wants back with them', async () => {
+    it('and so do answers to questions of the tool, and its state', async () => {
       const { approvals } = await opened();
       const inputResponses = { amount: { note: 'y'.repeat(1_000_000) } };
       for (const [name, end] of ENDINGS)
@@ -272,7 +269,7 @@ export function approvalBoundsContract(opened: Opened, place: Place, emptyPlace:
         }
     });
 
-    it('short ones are as they were, everywhere', async () => {
+    it('short ones are unchanged everywhere', async () => {
       const { approvals } = await opened();
       const { approval } = await addTo(approvals, payment({ arguments: { note: 'z'.repeat(3000) } }));
       const [listed] = await approvals.list({ limit: 1 });
@@ -282,7 +279,7 @@ export function approvalBoundsContract(opened: Opened, place: Place, emptyPlace:
       expect((await approvals.get(approval.id))?.arguments).toEqual({ note: 'z'.repeat(3000) });
     });
 
-    it('of requests that an older version wrote are moved out of the way', async () => {
+    it('of requests of an older version are moved', async () => {
       const url = await emptyPlace();
       if (url === 'memory:') return; // it ends with the process
       const odd = `? 'a' "b" \\ \u0000 \ud800 \u{1f527}\n`;
@@ -308,7 +305,7 @@ export function approvalBoundsContract(opened: Opened, place: Place, emptyPlace:
     });
   });
 
-  it('states and requests are read by id without what was not asked for', async () => {
+  it('states and requests are read by id without unrequested parts', async () => {
     const { approvals } = await opened();
     const [first, second] = [await addTo(approvals, another('alice')), await addTo(approvals, another('bob'))];
     await approvals.answer(second.approval.id, yes);
@@ -343,7 +340,7 @@ export function repeatBoundsContract(opened: Opened, place: () => Promise<string
     ['maxBytesPerCaller', { maxBytesPerCaller: 3 * RESERVED_BYTES }],
     ['maxTotal', { maxTotal: 3 }],
     ['maxTotalBytes', { maxTotalBytes: 3 * RESERVED_BYTES }],
-  ] as const)('%s bounds the keys of one caller', async (broken, some) => {
+  ] as const)('%s limits the keys of one caller', async (broken, some) => {
     const { repeats } = await opened();
     for (const key of ['a', 'b', 'c']) expect(await repeats.begin(key, call(some))).toEqual({ state: 'new' });
     expect(await repeats.begin('d', call(some))).toEqual({ state: 'refused', broken });
@@ -352,7 +349,7 @@ export function repeatBoundsContract(opened: Opened, place: () => Promise<string
     expect(others).toEqual(broken.startsWith('maxTotal') ? { state: 'refused', broken } : { state: 'new' });
   });
 
-  it('a key that was let go or has expired makes room again', async () => {
+  it('a released or expired key makes room again', async () => {
     let now = 5000;
     const { repeats } = await opened({ now: () => now });
     const some = { maxPerCaller: 1 };
@@ -364,7 +361,7 @@ export function repeatBoundsContract(opened: Opened, place: () => Promise<string
     expect(await repeats.begin('c', call(some))).toEqual({ state: 'new' });
   });
 
-  it('keys that have expired take no room, however many there are', async () => {
+  it('expired keys take no room, however many there are', async () => {
     const url = await place();
     if (url === 'memory:') return; // no other connection can write to it
     let now = 5000;
@@ -388,7 +385,7 @@ export function repeatBoundsContract(opened: Opened, place: () => Promise<string
   });
 
   it.each([{ maxBytesPerCaller: 30_000 }, { maxTotalBytes: 30_000 }])(
-    'a result that does not fit into %j is replaced by what says so',
+    'a result that does not fit into %j is replaced by a notice',
     async (some) => {
       const { repeats } = await opened();
       const result = done('x'.repeat(12_000));
@@ -410,7 +407,7 @@ export function repeatBoundsContract(opened: Opened, place: () => Promise<string
     expect(await repeats.begin('w', own)).toEqual({ state: 'new' });
   });
 
-  it('many at once over several connections do not pass a bound', async () => {
+  it('many concurrent keys over several connections do not exceed a limit', async () => {
     const url = await place();
     const stores = await Promise.all(
       Array.from({ length: url === 'memory:' ? 1 : 3 }, () => opened({ url, now: () => NOON })),

@@ -26,7 +26,7 @@ export function claimsContract(opened: Opened, place: () => Promise<string>): vo
     return approval.id;
   };
 
-  it('an approval that is given back is as it was before it was taken up', async () => {
+  it('a released approval is as it was before it was claimed', async () => {
     const { approvals } = await opened();
     const id = await approve({ approvals } as Store); // the part that is used
     const before = await approvals.get(id);
@@ -40,7 +40,7 @@ export function claimsContract(opened: Opened, place: () => Promise<string>): vo
     expect(await approvals.giveBack(id)).toBe(false);
   });
 
-  it('one that nobody parked is found again once it was given back, unless another waits for the same', async () => {
+  it('one that was not parked is found again once it was released, unless another waits for the same call', async () => {
     const { approvals } = await opened();
     for (const isAnotherWaiting of [false, true]) {
       const subject = payment({ isParked: false, argumentsHash: String(isAnotherWaiting) });
@@ -53,7 +53,7 @@ export function claimsContract(opened: Opened, place: () => Promise<string>): vo
     }
   });
 
-  it('lists what a server can run, oldest first, page by page', async () => {
+  it('lists the calls that a server can run, oldest first, page by page', async () => {
     let now = 1_700_000_000_000;
     const { approvals } = await opened({ now: () => now });
     const ids: string[] = [];
@@ -75,14 +75,14 @@ export function claimsContract(opened: Opened, place: () => Promise<string>): vo
     expect(await approvals.runnable(undefined, 10)).toEqual([]);
   });
 
-  it('a process without claims gives no sign of life', async () => {
+  it('a process without claims writes no heartbeat', async () => {
     const url = await place();
     const store = await opened({ url });
     await approve(store);
     expect(await processesOf(store, url)).toEqual([]);
   });
 
-  it('claims of a process that closed count as lost at once, each once, whoever looks', async () => {
+  it('claims of a closed process count as lost at once, each once, for every reader', async () => {
     const url = await place();
     if (url === 'memory:') return; // it ends with the process
     const [gone, left] = [await opened({ url }), await opened({ url })];
@@ -106,7 +106,7 @@ export function claimsContract(opened: Opened, place: () => Promise<string>): vo
     expect(await left.repeats.begin('k', call('call-3'))).toEqual({ state: 'lost', argumentsHash: 'h' });
   });
 
-  it('a process that was only frozen may note the true end, and gives back nothing that counts as lost', async () => {
+  it('a process that was only frozen may record the real end, and releases nothing that counts as lost', async () => {
     const url = await place();
     if (url === 'memory:') return; // likewise
     const [frozen, left] = [await opened({ url }), await opened({ url })];
@@ -129,7 +129,7 @@ export function claimsContract(opened: Opened, place: () => Promise<string>): vo
     expect(await left.repeats.begin('k', call('call-3'))).toMatchObject({ state: 'ended', result: done('paid') });
   });
 
-  it('what could not be written is written as soon as it can be', async () => {
+  it('a failed write is repeated as soon as possible', async () => {
     const url = await place();
     if (url === 'memory:') return; // likewise
     const clock = manualClock();
@@ -151,7 +151,7 @@ export function claimsContract(opened: Opened, place: () => Promise<string>): vo
     });
   });
 
-  it('what was written, though its answer was lost, ends no later claim of the same request', async () => {
+  it('a write whose answer was lost ends no later claim of the same request', async () => {
     const url = await place();
     if (url === 'memory:') return; // likewise
     const clock = manualClock();
@@ -172,7 +172,7 @@ export function claimsContract(opened: Opened, place: () => Promise<string>): vo
     await inTime(clock, async () => expect(await store.claims.silent()).toEqual([])); // it still says that it lives
   });
 
-  it('a clock that stands still makes no two claims one', async () => {
+  it('a clock that stands still does not merge two claims', async () => {
     const url = await place();
     if (url === 'memory:') return; // likewise
     const clock = manualClock();
@@ -191,7 +191,7 @@ export function claimsContract(opened: Opened, place: () => Promise<string>): vo
     expect(await store.approvals.stateOf(id)).toBe('claimed');
   });
 
-  it('a claim is ended by the process that has it, and by no other', async () => {
+  it('a claim is ended only by the process that has it', async () => {
     const url = await place();
     if (url === 'memory:') return; // likewise
     const [store, other] = [await opened({ url }), await opened({ url })];
@@ -206,7 +206,7 @@ export function claimsContract(opened: Opened, place: () => Promise<string>): vo
     expect(await other.approvals.takeResult(id, 'first')).toEqual(done('paid'));
   });
 
-  it('a process that gave a sign of life meanwhile keeps its claims', async () => {
+  it('a process with a new heartbeat keeps its claims', async () => {
     const url = await place();
     if (url === 'memory:') return; // likewise
     const [alive, left] = [await opened({ url }), await opened({ url })];

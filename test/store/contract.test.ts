@@ -16,8 +16,8 @@ for (const [name, place] of Object.entries(places)) {
   describe(`the engine ${name}`, () => engineContract(place));
 }
 
-describe('what a power loss may undo', () => {
-  it('is nothing of a write that asks for that; others wait for no disk', async () => {
+describe('after a power loss', () => {
+  it('a durable write is kept; other writes do not wait for the disk', async () => {
     const { engine } = await openEngine({ url: await places.sqlite(), env: {} });
     onTestFinished(() => engine.close());
     const level = sql`SELECT synchronous FROM pragma_synchronous`;

@@ -28,7 +28,7 @@ function writingContract(opened: Opened): void {
     expect(await engine.read(sql`SELECT id FROM claims`)).toEqual([]);
   });
 
-  it('lets a group that fails spoil no other, however many are written at once', async () => {
+  it('a failing group affects no other, however many are written at once', async () => {
     const engine = await opened();
     await engine.write([CREATE]);
     const put = (id: string) => engine.write([sql`INSERT INTO claims (id, state) VALUES (${id}, 'open')`]);
@@ -38,7 +38,7 @@ function writingContract(opened: Opened): void {
     expect(rows.map(({ id }) => id).toSorted()).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('answers the rows of each statement', async () => {
+  it('returns the rows of each statement', async () => {
     const engine = await opened();
     const answers = await engine.write([
       CREATE,
@@ -56,7 +56,7 @@ function writingContract(opened: Opened): void {
     expect(answers.filter(([rows]) => rows?.length === 1)).toHaveLength(1);
   });
 
-  it('reads what was written, numbers as numbers', async () => {
+  it('reads written values, numbers as numbers', async () => {
     const engine = await opened();
     await engine.write([
       sql`CREATE TABLE numbers (id BIGINT PRIMARY KEY, name TEXT)`,
@@ -68,7 +68,7 @@ function writingContract(opened: Opened): void {
 }
 
 function migrationContract(opened: Opened): void {
-  it('brings an empty database up to date, and does nothing the second time', async () => {
+  it('upgrades an empty database, and does nothing the second time', async () => {
     const engine = await opened();
     await migrate(engine);
     await migrate(engine);
@@ -76,7 +76,7 @@ function migrationContract(opened: Opened): void {
     expect(await engine.read(engine.dialect.tableNamed('toolcrib_specs'))).toHaveLength(1);
   });
 
-  it('goes on from where an older version stopped, keeping what is there', async () => {
+  it('continues where an older version stopped, and keeps the data', async () => {
     const engine = await opened();
     const older = [['CREATE TABLE notes (id BIGINT PRIMARY KEY)', 'INSERT INTO notes (id) VALUES (1)']];
     await migrate(engine, older);
@@ -86,7 +86,7 @@ function migrationContract(opened: Opened): void {
     ]);
   });
 
-  it('runs each step once though many start together', async () => {
+  it('runs each step once although many start together', async () => {
     const engine = await opened();
     const steps = [['CREATE TABLE notes (id BIGINT)'], ['INSERT INTO notes (id) VALUES (1)']];
     await Promise.all(Array.from({ length: 8 }, () => migrate(engine, steps)));
@@ -100,7 +100,7 @@ function migrationContract(opened: Opened): void {
     expect(await engine.read(engine.dialect.tableNamed('notes'))).toEqual([]);
   });
 
-  it('refuses a database that a newer version wrote, with one sentence', async () => {
+  it('refuses a database of a newer version, with one sentence', async () => {
     const engine = await opened();
     await migrate(engine, [['CREATE TABLE notes (id BIGINT)'], ['CREATE TABLE more (id BIGINT)']]);
     const refused = migrate(engine, [['CREATE TABLE notes (id BIGINT)']]);

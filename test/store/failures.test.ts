@@ -22,8 +22,8 @@ const refusal = (...words: readonly string[]) => ({
   message: expect.stringMatching(new RegExp(words.join('.*'))),
 });
 
-describe('a store that is not there', () => {
-  it('says that a folder, a device or a text file is no store', async () => {
+describe('a store that is not available', () => {
+  it('says that a folder, a device or a text file is not a store', async () => {
     const folder = temporaryFolder();
     await expect(openedStore(folder)).rejects.toMatchObject(refusal(folder, 'is a folder', 'store.url'));
     await expect(openedStore('/dev/null')).rejects.toMatchObject(refusal('/dev/null', 'is not a file'));
@@ -35,7 +35,7 @@ describe('a store that is not there', () => {
     );
   });
 
-  it('says that the file or its folder is gone instead of writing into nothing, and goes on when it is back', async () => {
+  it('says that the file or its folder is gone instead of writing to a deleted file, and continues when it is back', async () => {
     const folder = join(temporaryFolder(), 'state');
     const file = join(folder, 'crib.db');
     const store = await openedStore(file);
@@ -80,8 +80,8 @@ function damage(file: string): void {
   closeSync(descriptor);
 }
 
-describe('an index that is damaged', () => {
-  it('is none, and the next one takes its place', async () => {
+describe('a damaged index', () => {
+  it('is ignored, and the next one replaces it', async () => {
     const file = join(temporaryFolder(), 'crib.db');
     const { indexes } = await openedStore(file);
     await indexes.put('/a.ndjson', { hash: 'one', text: '{}' });
@@ -94,8 +94,8 @@ describe('an index that is damaged', () => {
   });
 });
 
-describe('a store that cannot take more', () => {
-  it('says that it is full, keeps what it has, and takes up again when there is room', async () => {
+describe('a store without room', () => {
+  it('says that it is full, keeps its data, and continues when there is room', async () => {
     const file = join(temporaryFolder(), 'crib.db');
     const { engine } = await openEngine({ url: `sqlite:${file}`, env: {} });
     onTestFinished(() => engine.close());
@@ -110,7 +110,7 @@ describe('a store that cannot take more', () => {
     expect(await engine.read(sql`SELECT text FROM texts WHERE text = 'kept'`)).toHaveLength(1);
   });
 
-  it('waits for the lock of another process up to a bound, then says which file is locked', async () => {
+  it('waits for the lock of another process up to a limit, then names the locked file', async () => {
     const file = join(temporaryFolder(), 'crib.db');
     const store = await openedStore(file, { lockTimeoutMs: 100 });
     const holder = startProcess(HOLD_LOCK, [file]);
@@ -123,7 +123,7 @@ describe('a store that cannot take more', () => {
     expect(await store.specs.put({ name: 'late' }, 'alice')).toBe('added');
   });
 
-  it('rejects what was being written when the writer thread dies, and the next write starts another', async () => {
+  it('rejects pending writes when the writer thread dies, and the next write starts another', async () => {
     const workers: Worker[] = [];
     const remember = (worker: Worker) => void workers.push(worker);
     process.on('worker', remember);
@@ -139,7 +139,7 @@ describe('a store that cannot take more', () => {
     expect(workers).toHaveLength(2);
   });
 
-  it('rejects a value that no column can hold, and nothing else', async () => {
+  it('rejects only a value that no column can hold', async () => {
     const { engine } = await openEngine({ url: `sqlite:${join(temporaryFolder(), 'crib.db')}`, env: {} });
     onTestFinished(() => engine.close());
     await engine.write([sql`CREATE TABLE texts (text TEXT)`]);
@@ -152,7 +152,7 @@ describe('a store that cannot take more', () => {
   });
 });
 
-it('closes though its file is gone', async () => {
+it('closes although its file is gone', async () => {
   const folder = join(temporaryFolder(), 'state');
   mkdirSync(folder);
   const store = await openStore({ url: `sqlite:${folder}/crib.db`, env: {} });

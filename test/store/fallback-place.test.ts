@@ -25,7 +25,7 @@ import {
 } from './store-setting.ts';
 
 describe('a store that was begun in the state directory', () => {
-  it('stays there when the configuration can be written, and that is said at every start', async () => {
+  it('stays there when the configuration becomes writable, with a notice at every start', async () => {
     const at = await begunElsewhere();
     chmodSync(at.project, 0o777);
     const [location] = elsewhere(at);
@@ -46,7 +46,7 @@ describe('a store that was begun in the state directory', () => {
     expect(existsSync(join(beside(at), 'crib.db'))).toBe(false);
   });
 
-  it('is begun anew there when its file was removed, and that is said once', async () => {
+  it('is created again there when its file was removed, with one notice', async () => {
     const at = await begunElsewhere();
     const [location = ''] = elsewhere(at);
     rmSync(location);
@@ -81,7 +81,7 @@ describe('a store that was begun in the state directory', () => {
     expect(existsSync(join(beside(at), 'crib.db'))).toBe(false);
   });
 
-  it('is found by every path to the configuration, and by a link that leads to another folder later', async () => {
+  it('is found by every path to the configuration, and by a link that changes its target later', async () => {
     const at = setting();
     const link = { ...at, project: join(at.project, '../current') };
     symlinkSync(at.project, link.project);
@@ -107,7 +107,7 @@ describe('a store that was begun in the state directory', () => {
 });
 
 describe('of two databases', () => {
-  it('the one on record is used, and the other one is named at every start', async () => {
+  it('the recorded one is used, and the other one is named at every start', async () => {
     const at = await begunElsewhere();
     const [location = ''] = elsewhere(at);
     chmodSync(at.project, 0o777);
@@ -119,7 +119,7 @@ describe('of two databases', () => {
     }
   });
 
-  it('the one beside the configuration is used where no record was made, as by earlier versions', async () => {
+  it('the one beside the configuration is used without a record, as in earlier versions', async () => {
     const at = await begunElsewhere();
     const [location = ''] = elsewhere(at);
     rmSync(join(location, '../store-place.json'));

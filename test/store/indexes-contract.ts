@@ -18,7 +18,7 @@ export function indexesContract(opened: Opened): void {
     expect(await indexes.get('/c.ndjson')).toBeUndefined();
   });
 
-  it('keeps megabytes, and the last of two that are put at once is whole', async () => {
+  it('stores megabytes, and the last of two concurrent writes is complete', async () => {
     const { indexes } = await opened();
     const texts = ['tool_a ', 'tool_b '].map((name) => name.repeat(300_000));
     await Promise.all(texts.map((text, index) => indexes.put('/a.ndjson', { hash: String(index), text })));
@@ -26,7 +26,7 @@ export function indexesContract(opened: Opened): void {
     expect(kept?.text === texts[Number(kept?.hash)]).toBe(true);
   });
 
-  it('forgets what has not been written for three months, when something is written', async () => {
+  it('drops what has not been written for three months, at the next write', async () => {
     let now = 1_700_000_000_000;
     const { indexes } = await opened({ now: () => now });
     await indexes.put('/gone.ndjson', { hash: 'one', text: '' });

@@ -14,7 +14,7 @@ const key = (id: string, more: Partial<NewKey> = {}): NewKey => ({
 
 /** What every store keeps to about API keys. */
 export function keysContract(opened: (options?: Partial<StoreOptions>) => Promise<Store>): void {
-  it('keeps a key as it was made, with who made it and when, and shows no hash in the list', async () => {
+  it('stores a key with its creator and time, and shows no hash in the list', async () => {
     let now = 5;
     const { keys } = await opened({ now: () => now++ });
     const whole = key('b', { permissions: ['read'], profiles: ['a*'], expiresAt: 2_000_000_000_000 });
@@ -26,7 +26,7 @@ export function keysContract(opened: (options?: Partial<StoreOptions>) => Promis
     expect(JSON.stringify(await keys.list())).not.toContain('hash of');
   });
 
-  it('tells no profiles from an empty list of them', async () => {
+  it('distinguishes no profiles from an empty list of them', async () => {
     const { keys } = await opened();
     await keys.add(key('none'), 'ann');
     await keys.add(key('empty', { profiles: [] }), 'ann');
@@ -35,14 +35,14 @@ export function keysContract(opened: (options?: Partial<StoreOptions>) => Promis
     expect(await keys.find('unknown')).toBeUndefined();
   });
 
-  it('takes an id once, and keeps the first', async () => {
+  it('accepts an id once, and keeps the first', async () => {
     const { keys } = await opened();
     await keys.add(key('a', { name: 'first' }), 'ann');
     await expect(keys.add(key('a', { name: 'second' }), 'bob')).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(await keys.find('a')).toMatchObject({ name: 'first', createdBy: 'ann' });
   });
 
-  it('revokes once, and remembers the first who did', async () => {
+  it('revokes once, and records the first who did', async () => {
     const { keys } = await opened({ now: () => 9 });
     await keys.add(key('a'), 'ann');
     const results = await Promise.all(['bob', 'cid', 'dan'].map((by) => keys.revoke('a', by)));
@@ -52,7 +52,7 @@ export function keysContract(opened: (options?: Partial<StoreOptions>) => Promis
     expect(await keys.revoke('unknown', 'bob')).toBe('unknown');
   });
 
-  it('notes a use at most once in a while', async () => {
+  it('records a use at most once per interval', async () => {
     const { keys } = await opened();
     await keys.add(key('a'), 'ann');
     const noted = async (at: number) => {
@@ -62,7 +62,7 @@ export function keysContract(opened: (options?: Partial<StoreOptions>) => Promis
     expect([await noted(100), await noted(159), await noted(160), await noted(50)]).toEqual([100, 100, 160, 160]);
   });
 
-  it('brings odd names back as they were', async () => {
+  it('returns odd names unchanged', async () => {
     const { keys } = await opened();
     const odd = `'; DROP TABLE toolcrib_keys; -- ? $1 "é" \u{1f511}`;
     await keys.add(key('a', { name: odd, roles: [odd] }), odd);

@@ -7,7 +7,7 @@ const cell = (name: string, amount: number, perMs = HOUR) => ({ name, amount, pe
 
 /** What every store keeps to about budgets. */
 export function budgetsContract(opened: (options?: Partial<StoreOptions>) => Promise<Store>): void {
-  it('takes a price out of all budgets, or out of none and names the one that is spent', async () => {
+  it('takes a price out of all budgets, or out of none and names the exhausted one', async () => {
     const { budgets } = await opened({ now: () => 10 * HOUR + 1000 });
     const [wide, narrow] = [cell('wide', 10), cell('narrow', 1)];
     expect(await budgets.charge([wide, narrow], 1)).toEqual({ ok: true });
@@ -16,7 +16,7 @@ export function budgetsContract(opened: (options?: Partial<StoreOptions>) => Pro
     expect(await budgets.charge([wide], 0.1)).toMatchObject({ ok: false, spent: wide });
   });
 
-  it('begins anew with every period', async () => {
+  it('starts again with every period', async () => {
     let now = 10 * HOUR;
     const { budgets } = await opened({ now: () => now });
     await budgets.charge([cell('a', 1)], 1);
@@ -26,7 +26,7 @@ export function budgetsContract(opened: (options?: Partial<StoreOptions>) => Pro
     expect(await budgets.charge([cell('a', 1)], 1)).toEqual({ ok: true });
   });
 
-  it('a clock that goes backwards gives nothing back', async () => {
+  it('a clock that goes backwards returns nothing', async () => {
     let now = 10 * HOUR;
     const { budgets } = await opened({ now: () => now });
     await budgets.charge([cell('a', 1)], 1);
@@ -34,7 +34,7 @@ export function budgetsContract(opened: (options?: Partial<StoreOptions>) => Pro
     expect(await budgets.charge([cell('a', 1)], 1)).toMatchObject({ ok: false });
   });
 
-  it('puts back what was charged for nothing, and never more than that', async () => {
+  it('returns an unused charge, and never more than that', async () => {
     const { budgets } = await opened({ now: () => HOUR });
     await budgets.charge([cell('a', 1)], 1);
     await budgets.refund([cell('a', 1)], 1);
@@ -43,13 +43,13 @@ export function budgetsContract(opened: (options?: Partial<StoreOptions>) => Pro
     expect(await budgets.charge([cell('a', 1)], 1)).toMatchObject({ ok: false });
   });
 
-  it('adds up fractions without mistaking their rounding for money', async () => {
+  it('adds fractions without rounding errors', async () => {
     const { budgets } = await opened({ now: () => HOUR });
     for (let time = 0; time < 10; time++) expect(await budgets.charge([cell('a', 1)], 0.1)).toEqual({ ok: true });
     expect(await budgets.charge([cell('a', 1)], 0.1)).toMatchObject({ ok: false });
   });
 
-  it('many at once spend no more than there is, in whatever order they name the budgets', async () => {
+  it('many concurrent calls spend no more than the budget, in any order of budgets', async () => {
     const { budgets } = await opened({ now: () => HOUR });
     const [a, b] = [cell('a', 7), cell('b', 100)];
     const answers = await Promise.all(
@@ -59,7 +59,7 @@ export function budgetsContract(opened: (options?: Partial<StoreOptions>) => Pro
     expect(await budgets.charge([b], 93)).toEqual({ ok: true });
   });
 
-  it('takes names that are hostile for what they are', async () => {
+  it('treats hostile names as plain names', async () => {
     const { budgets } = await opened({ now: () => HOUR });
     const name = `x'); DROP TABLE toolcrib_budgets; --? ${'\u{1F600}'.repeat(100)}`;
     expect(await budgets.charge([cell(name, 1)], 1)).toEqual({ ok: true });
@@ -69,7 +69,7 @@ export function budgetsContract(opened: (options?: Partial<StoreOptions>) => Pro
 
 /** What a store that several processes share keeps to about rates. */
 export function ratesContract(opened: (options?: Partial<StoreOptions>) => Promise<Store>): void {
-  it('lets N through in the window, and tells the next how long to wait', async () => {
+  it('accepts N calls in the window, and tells the next one how long to wait', async () => {
     const { rates } = await opened();
     for (let time = 0; time < 3; time++) expect(await rates.charge([cell('a', 3)])).toBe(0);
     const waitMs = await rates.charge([cell('a', 3)]);
@@ -87,7 +87,7 @@ export function ratesContract(opened: (options?: Partial<StoreOptions>) => Promi
     expect(await rates.charge([cell('wide', 2)])).toBeGreaterThan(0);
   });
 
-  it('gives back what a call was charged, but not what has flowed off since', async () => {
+  it('returns the charge of a call, but not what has already been freed', async () => {
     const { rates } = await opened();
     const [a, b] = [cell('a', 1), cell('b', 1)];
     await rates.charge([a, b]);
@@ -98,14 +98,14 @@ export function ratesContract(opened: (options?: Partial<StoreOptions>) => Promi
     expect(await rates.charge([b])).toBeGreaterThan(0);
   });
 
-  it('what has flowed off is free again', async () => {
+  it('freed slots can be used again', async () => {
     const { rates } = await opened();
     const short = cell('a', 1, 1);
     await rates.charge([short]);
     await expect.poll(() => rates.charge([short]), { interval: 2 }).toBe(0);
   });
 
-  it('many at once get no more than N, in whatever order they name the rates', async () => {
+  it('many concurrent calls get no more than N, in any order of rates', async () => {
     const { rates } = await opened();
     const [a, b] = [cell('a', 5), cell('b', 100)];
     const waits = await Promise.all(
@@ -114,7 +114,7 @@ export function ratesContract(opened: (options?: Partial<StoreOptions>) => Promi
     expect(waits.filter((wait) => wait === 0)).toHaveLength(5);
   });
 
-  it('takes names that are hostile for what they are', async () => {
+  it('treats hostile names as plain names', async () => {
     const { rates } = await opened();
     const name = `x'); DROP TABLE toolcrib_rates; --? " \\ ${'\u{1F600}'.repeat(100)}`;
     expect(await rates.charge([cell(name, 1)])).toBe(0);

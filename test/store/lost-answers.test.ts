@@ -35,7 +35,7 @@ describe.skipIf(missing !== undefined)(`${title}: a claim whose answer is lost`,
     return { store, wire, clock };
   };
 
-  it('is given back: the yes was not used', async () => {
+  it('is released: the approval was not used', async () => {
     const { store, wire, clock } = await behindWire();
     const { approval } = await addTo(store.approvals, served);
     await store.approvals.answer(approval.id, yes);
@@ -49,7 +49,7 @@ describe.skipIf(missing !== undefined)(`${title}: a claim whose answer is lost`,
     expect(await store.approvals.takeResult(approval.id, 'first')).toEqual(done('paid'));
   });
 
-  it('is given back where it was made together with the yes', async () => {
+  it('is released if it was made together with the answer', async () => {
     const { store, wire, clock } = await behindWire();
     const { approval } = await addTo(store.approvals, payment({ isParked: false }));
     wire.cutAtCommit('lifetime_ms');
@@ -62,7 +62,7 @@ describe.skipIf(missing !== undefined)(`${title}: a claim whose answer is lost`,
     );
   });
 
-  it('lets its idempotency key go', async () => {
+  it('releases its idempotency key', async () => {
     const { store, wire, clock } = await behindWire();
     wire.cutAtCommit('INSERT INTO toolcrib_repeats');
     await expect(store.repeats.begin('k', calling('call-1'))).rejects.toThrow();

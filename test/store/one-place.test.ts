@@ -28,7 +28,7 @@ import {
 const RECORD = 'store-place.json';
 const MAY_MOUNT = spawnSync('unshare', ['-Urm', 'true']).status === 0;
 
-describe('a store beside the configuration that cannot be used is refused, and none is begun elsewhere, where', () => {
+describe('an unusable store beside the configuration is refused, and none is created elsewhere, if', () => {
   it.each<[string, (folder: string) => (() => void) | undefined]>([
     ['its folder cannot be written', (folder) => changeMode(folder, 0o555)],
     ['its folder cannot be entered', (folder) => changeMode(folder, 0o000)],
@@ -96,7 +96,7 @@ describe('a store beside the configuration that cannot be used is refused, and n
     expect(elsewhere(at)).toEqual([]);
   });
 
-  it.runIf(MAY_MOUNT)('its disk is full at the first start: that passes, and a choice of place does not', () => {
+  it.runIf(MAY_MOUNT)('its disk is full at the first start: that is temporary, and a choice of place is not', () => {
     const at = setting();
     const script = 'mount -t tmpfs -o nr_inodes=1,mode=0777 none "$3" && exec "$0" --no-warnings "$1" "$2" "$3" "$4"';
     const command = [process.execPath, OPEN_AND_WRITE.pathname, '', at.project, at.home];
@@ -109,7 +109,7 @@ describe('a store beside the configuration that cannot be used is refused, and n
   });
 });
 
-it('a database that was removed is begun anew in its place, and that is said once', async () => {
+it('a removed database is created again in its place, with one notice', async () => {
   const at = await begunBeside();
   rmSync(join(beside(at), 'crib.db'));
   const anew = await open(at);
@@ -149,7 +149,7 @@ describe('processes that start at once for the first time', () => {
     expect(databases).toHaveLength(1);
   });
 
-  it.runIf(IS_ROOT)('make one database though only one of them may write beside the configuration', async () => {
+  it.runIf(IS_ROOT)('create one database although only one of them may write beside the configuration', async () => {
     const at = setting();
     chmodSync(at.project, 0o555);
     const all = await Promise.all([0, USER, 0, USER].map((user) => open(at, user)));

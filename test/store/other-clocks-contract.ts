@@ -102,7 +102,7 @@ export function otherClocksContract(opened: (url: string) => Promise<Store>, pla
     await isKept();
   });
 
-  it('what a replica keeps whose clock is a day behind is there for the others', async () => {
+  it('data of a replica whose clock is a day behind is available to the others', async () => {
     const url = await place();
     setClock(-DAY - MINUTE);
     const behind = await opened(url);
@@ -117,7 +117,7 @@ export function otherClocksContract(opened: (url: string) => Promise<Store>, pla
     expect(await other.results.get('r1')).toMatchObject({ text: 'long' });
   });
 
-  it('what is over is over for a replica whose clock is behind', async () => {
+  it('expired data is expired for a replica whose clock is behind', async () => {
     const url = await place();
     const store = await opened(url);
     const { approval } = await addTo(store.approvals, payment({ lifetimeMs: 1 }));

@@ -24,7 +24,7 @@ export function parkedContract(opened: (options?: Partial<StoreOptions>) => Prom
   };
   const result = done(`paid ${odd}`, { amount: 3 });
 
-  it('a request keeps what its call is run with, and is found by its call', async () => {
+  it('a request keeps the input of its call, and is found by its call', async () => {
     const { approvals } = await opened();
     const { approval } = await addTo(approvals, served());
     expect(await approvals.get(approval.id)).toMatchObject({ parked: served().parked });
@@ -35,13 +35,13 @@ export function parkedContract(opened: (options?: Partial<StoreOptions>) => Prom
     expect(listed).not.toHaveProperty('result');
   });
 
-  it('a call is found under whatever id it has', async () => {
+  it('a call is found under each of its ids', async () => {
     const { approvals } = await opened();
     await addTo(approvals, served({ parked: { callId: odd } }));
     expect(await approvals.ofCall(odd)).toMatchObject({ approval: { parked: { callId: odd } } });
   });
 
-  it('its result is kept, and handed over once to who does not name it', async () => {
+  it('its result is stored, and returned once to a caller that does not name it', async () => {
     const { approvals, id } = await claimed();
     expect(await approvals.takeResult(id, 'any')).toBeUndefined();
     expect(await approvals.find(served())).toMatchObject({ id, state: 'claimed' });
@@ -56,21 +56,21 @@ export function parkedContract(opened: (options?: Partial<StoreOptions>) => Prom
     expect(await addTo(approvals, served())).toMatchObject({ isNew: true });
   });
 
-  it('of all who come for it at once, one gets it', async () => {
+  it('of all concurrent readers, one gets it', async () => {
     const { approvals, id } = await claimed();
     await approvals.finish(id, 'done', { result, isHandedOver: false });
     const taken = await Promise.all(Array.from({ length: 10 }, () => approvals.takeResult(id, 'first')));
     expect(taken.filter((one) => one !== undefined)).toHaveLength(1);
   });
 
-  it('what its asker has already is no news', async () => {
+  it('a result that its caller already has is not new', async () => {
     const { approvals, id } = await claimed();
     await approvals.finish(id, 'done', { result, isHandedOver: true });
     expect(await approvals.find(served())).toBeUndefined();
     expect(await approvals.ofCall('call-1')).toMatchObject({ result });
   });
 
-  it('whoever listens is told of the end', async () => {
+  it('listeners are told about the end', async () => {
     const { approvals, id } = await claimed();
     const told: string[] = [];
     const stop = approvals.onAnswer((one) => told.push(one));
@@ -79,7 +79,7 @@ export function parkedContract(opened: (options?: Partial<StoreOptions>) => Prom
     stop();
   });
 
-  it('a result is gone after a day, and the request stays', async () => {
+  it('a result is removed after a day, and the request stays', async () => {
     let now = NOON;
     const { approvals, id } = await claimed({ now: () => now });
     await approvals.finish(id, 'done', { result, isHandedOver: false });
@@ -90,7 +90,7 @@ export function parkedContract(opened: (options?: Partial<StoreOptions>) => Prom
     expect(await approvals.takeResult(id, 'any')).toBeUndefined();
   });
 
-  it('a request that no server runs is as it was: taken up, it is no longer found', async () => {
+  it('a request that no server runs is unchanged: once claimed, it is no longer found', async () => {
     const { approvals } = await opened();
     const { approval } = await addTo(approvals, payment());
     await approvals.answer(approval.id, yes);

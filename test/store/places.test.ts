@@ -45,8 +45,8 @@ function linkTo(file: string, name: string): string {
   return link;
 }
 
-describe('where the store is', () => {
-  it('is a file in .toolcrib beside the configuration, kept out of git', async () => {
+describe('the place of the store', () => {
+  it('is a file in .toolcrib beside the configuration, ignored by git', async () => {
     const configFolder = temporaryFolder();
     const store = await opened({ configFolder, env: {} });
     await store.activeSets.put('assistant', [], 'alice');
@@ -59,7 +59,7 @@ describe('where the store is', () => {
     expect(readFileSync(join(configFolder, '.toolcrib/.gitignore'), 'utf8')).toBe('*\n');
   });
 
-  it('is in the state directory of the user where the configuration cannot be written, one for each configuration', async () => {
+  it('is the state directory of the user if the configuration folder cannot be written, one per configuration', async () => {
     const [home, first, second] = [folderForAnybody(0o777), folderForAnybody(0o555), folderForAnybody(0o555)];
     const one = await statusAsNobody('', first, home);
     const other = await statusAsNobody('', second, home);
@@ -70,7 +70,7 @@ describe('where the store is', () => {
     expect(other.location).not.toBe(one.location);
   });
 
-  it('is where XDG_STATE_HOME says, rather than in the home folder', async () => {
+  it('is XDG_STATE_HOME, if set, instead of the home folder', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, '.toolcrib'), 'a file where the folder would be');
     const store = await opened({
@@ -80,7 +80,7 @@ describe('where the store is', () => {
     expect((await store.status()).location).toMatch(new RegExp(`^${folder}/state/toolcrib/[0-9a-f]{16}/crib\\.db$`));
   });
 
-  it('is memory, with a warning, where nothing can be written', async () => {
+  it('is memory, with a warning, if nothing can be written', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, '.toolcrib'), '');
     const store = await opened({ configFolder: folder, env: { HOME: join(folder, '.toolcrib') } });
@@ -91,12 +91,12 @@ describe('where the store is', () => {
     });
   });
 
-  it('is memory, with a warning, where there is no configuration', async () => {
+  it('is memory, with a warning, without a configuration', async () => {
     const store = await opened({ env: {} });
     expect(await store.status()).toMatchObject({ engine: 'memory', warnings: [expect.stringContaining('store.url')] });
   });
 
-  it('is the file its URL names, relative to the configuration, with the folders on the way', async () => {
+  it('is the file of its URL, relative to the configuration, with missing folders created', async () => {
     const configFolder = temporaryFolder();
     const store = await opened({ url: 'sqlite:state/deep/my crib?#.db', configFolder, env: {} });
     await store.activeSets.put('assistant', [], 'alice');
@@ -114,8 +114,8 @@ describe('where the store is', () => {
   );
 });
 
-describe('who may read it', () => {
-  it('lets only the owner in, whatever the umask, from the first moment', async () => {
+describe('read permission of the store', () => {
+  it('is limited to the owner, whatever the umask, from the first moment', async () => {
     const umask = process.umask(0);
     onTestFinished(() => void process.umask(umask));
     const configFolder = temporaryFolder();
@@ -134,7 +134,7 @@ describe('who may read it', () => {
   });
 
   it.each(['644', '666', '660', '604'])(
-    'takes a file of mode %s from others, and what SQLite keeps beside it',
+    'is taken from other users for a file of mode %s, and for the files that SQLite keeps beside it',
     async (mode) => {
       const folder = temporaryFolder();
       const file = join(folder, 'crib.db');
@@ -151,7 +151,7 @@ describe('who may read it', () => {
     ['named itself', (file: string) => file],
     ['behind a link', (file: string) => linkTo(file, 'crib.db')],
     ['behind a link in the place of the log', (file: string) => linkTo(file, 'crib.db-wal').slice(0, -'-wal'.length)],
-  ])('leaves a file that is not its own as it is: %s', async (_name, placeOf) => {
+  ])('is not changed for a foreign file: %s', async (_name, placeOf) => {
     const file = join(temporaryFolder(), 'page.html');
     writeFileSync(file, '<p>For everybody</p>');
     chmodSync(file, 0o644);
@@ -160,7 +160,7 @@ describe('who may read it', () => {
     expect([modeOf(file), readFileSync(file, 'utf8')]).toEqual(['644', '<p>For everybody</p>']);
   });
 
-  it('refuses a file or a folder that may not be written, with a sentence', async () => {
+  it('a file or folder without write permission is refused with a sentence', async () => {
     const file = join(folderForAnybody(0o777), 'crib.db');
     const store = await openStore({ url: `sqlite:${file}`, env: {} });
     await store.close();

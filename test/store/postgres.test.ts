@@ -28,7 +28,7 @@ describe.skipIf(missing !== undefined)(title, { timeout: 30_000 }, () => {
 
   describe('the store', () => storeContract(place, emptyPlace));
   describe('the engine', () => engineContract(emptyPlace));
-  describe('machines whose clocks differ', () => otherClocksContract(opened, place));
+  describe('machines with different clocks', () => otherClocksContract(opened, place));
   describe('shared rates', () => ratesContract(async () => opened(await place())));
 
   it('is shared by processes: four that start and write at once lose nothing', async () => {
@@ -42,7 +42,7 @@ describe.skipIf(missing !== undefined)(title, { timeout: 30_000 }, () => {
     expect(await store.specs.version()).toBe('200');
   });
 
-  it('is shared by processes: four that park calls of one caller at once do not pass its bound', async () => {
+  it('is shared by processes: four that park calls of one caller at once do not exceed its limit', async () => {
     const url = await place();
     const parkers = ['a', 'b', 'c', 'd'].map((name) => startProcess(PARK_CALLS, [url, name, '20', '30']));
     expect(await Promise.all(parkers.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
@@ -73,7 +73,7 @@ describe.skipIf(missing !== undefined)(title, { timeout: 30_000 }, () => {
     expect(await one.specs.list()).toMatchObject([{ name: 'shared', by: 'bob' }]);
   });
 
-  it('waits for the lock of another up to a bound, then says so', async () => {
+  it('waits for the lock of another up to a limit, then says so', async () => {
     const database = await server.createDatabase();
     const store = await opened(server.urlOf(database), { lockTimeoutMs: 100 });
     const holder = await server.connect(database);
@@ -87,7 +87,7 @@ describe.skipIf(missing !== undefined)(title, { timeout: 30_000 }, () => {
     expect(await store.specs.put({ name: 'late' }, 'alice')).toBe('added');
   });
 
-  it('rejects what is being written when the connection breaks, and goes on', async () => {
+  it('rejects pending writes when the connection breaks, and continues', async () => {
     const database = await server.createDatabase();
     const wire = await startWire(server.port);
     onTestFinished(() => wire.close());
@@ -105,7 +105,7 @@ describe.skipIf(missing !== undefined)(title, { timeout: 30_000 }, () => {
     expect(await store.specs.put({ name: 'after' }, 'alice')).toBe('added');
   });
 
-  it('goes on after the server broke its idle connections', async () => {
+  it('continues after the server closed its idle connections', async () => {
     const database = await server.createDatabase();
     const store = await opened(server.urlOf(database));
     const other = await server.connect(database);
@@ -117,7 +117,7 @@ describe.skipIf(missing !== undefined)(title, { timeout: 30_000 }, () => {
     expect(await store.specs.put({ name: 'after' }, 'alice')).toBe('added');
   });
 
-  it('says where it is without the password', async () => {
+  it('shows its address without the password', async () => {
     const database = await server.createDatabase();
     const store = await opened(server.urlOf(database));
     expect(await store.status()).toMatchObject({
@@ -126,7 +126,7 @@ describe.skipIf(missing !== undefined)(title, { timeout: 30_000 }, () => {
     });
   });
 
-  it('tells nobody the password, whatever goes wrong', async () => {
+  it('never reveals the password, whatever goes wrong', async () => {
     const right = server.urlOf('crib_unknown');
     const urls = {
       unknownDatabase: right,

@@ -59,7 +59,7 @@ function writeOld({ project }: Place, mode = 0o600): Readonly<Record<string, str
 }
 
 describe('the folder for the operator token and the audit key', () => {
-  it('is missed where its id was removed together with the audit, for as long as it lies there', () => {
+  it('is reported missing if its id was removed together with the audit, for as long as it exists', () => {
     const at = place();
     const before = pathOf(at);
     const id = idOf(at);
@@ -77,7 +77,7 @@ describe('the folder for the operator token and the audit key', () => {
     expect(find(at)).toEqual({ path: before, warnings: [] });
   });
 
-  it('lies in the state directory of the user, under a random id, for its owner only', () => {
+  it('is in the state directory of the user, under a random id, readable by its owner only', () => {
     const at = place();
     const { path = '', warnings } = find(at);
     expect(idOf(at)).toMatch(/^[0-9a-f]{32}$/);
@@ -95,7 +95,7 @@ describe('the folder for the operator token and the audit key', () => {
     expect(hidden.some((folder) => pathOf(at).startsWith(`${folder}/`))).toBe(true);
   });
 
-  it('stays with a configuration that is renamed, and with one that is reached by another path', () => {
+  it('stays with a renamed configuration, and with one that is reached by another path', () => {
     const at = place();
     const path = pathOf(at);
     const renamed = { ...at, project: `${at.project}-renamed` };
@@ -115,7 +115,7 @@ describe('the folder for the operator token and the audit key', () => {
     expect(find(at)).toEqual({ path, warnings: [] });
   });
 
-  it('is another one for a copy of the configuration, and the original keeps its own', () => {
+  it('is a separate one for a copy of the configuration, and the original keeps its own', () => {
     const at = place();
     const path = pathOf(at);
     const copy = { ...at, project: `${at.project}-copy` };
@@ -182,7 +182,7 @@ describe('the folder for the operator token and the audit key', () => {
     expect(readdirSync(join(at.home, 'toolcrib'))).toEqual(before);
   });
 
-  it('is beside the configuration, and that is said, where the state directory cannot be written', () => {
+  it('is beside the configuration, with a notice, if the state directory cannot be written', () => {
     const at = place();
     writeFileSync(at.home, 'a file where the folder would be');
     const beside = join(at.project, '.toolcrib');
@@ -190,14 +190,14 @@ describe('the folder for the operator token and the audit key', () => {
     expect(readFileSync(join(beside, '.gitignore'), 'utf8')).toBe('*\n');
   });
 
-  it('is named by the hash of the path where no id can be kept', () => {
+  it('is named by the hash of the path if no id can be stored', () => {
     const at = place();
     writeFileSync(join(at.project, '.toolcrib'), 'a file where the folder would be');
     const { users } = stateFolders(at.project, { XDG_STATE_HOME: at.home });
     expect(find(at)).toEqual({ path: users, warnings: [] });
   });
 
-  it('is nowhere, and that is said, where nothing can be written', () => {
+  it('does not exist, with a notice, if nothing can be written', () => {
     const at = place();
     writeFileSync(at.home, '');
     writeFileSync(join(at.project, '.toolcrib'), '');
@@ -207,7 +207,7 @@ describe('the folder for the operator token and the audit key', () => {
     });
   });
 
-  it('is found by its id where the configuration cannot be written any more', async () => {
+  it('is found by its id if the configuration can no longer be written', async () => {
     const at = place();
     const path = pathOf(at);
     for (const folder of [join(at.project, '..'), at.home, join(at.home, 'toolcrib'), path]) chmodSync(folder, 0o777);
@@ -221,8 +221,8 @@ describe('the folder for the operator token and the audit key', () => {
   });
 });
 
-describe('what an earlier version kept beside the configuration', () => {
-  it('is moved once, whole and private, and that is said in one line', () => {
+describe('files of an earlier version beside the configuration', () => {
+  it('are moved once, completely and privately, with a notice of one line', () => {
     const at = place();
     const files = writeOld(at);
     const { path = '', warnings } = find(at);
@@ -239,7 +239,7 @@ describe('what an earlier version kept beside the configuration', () => {
     expect(readFileSync(join(path, 'operator-token'), 'utf8')).toBe('the token\n');
   });
 
-  it('is lost by no process of several that move it at the same time', async () => {
+  it('are not lost if several processes move them at the same time', async () => {
     const at = place();
     const files = writeOld(at);
     const found = await findAtOnce(at, 6);
@@ -252,7 +252,7 @@ describe('what an earlier version kept beside the configuration', () => {
   });
 
   it.each(['operator-token', 'audit/key.pem', 'audit/0123456789abcdef.idle.json'])(
-    'is whole after a crash right after %s got its name in the other folder',
+    'are complete after a crash right after %s got its name in the other folder',
     (last) => {
       const at = place();
       const path = pathOf(at);
@@ -270,7 +270,7 @@ describe('what an earlier version kept beside the configuration', () => {
     },
   );
 
-  it('is not taken over where others could read it: it may have come with the folder', () => {
+  it('are not used if others could read them: they may have come with the folder', () => {
     const at = place();
     writeOld(at, 0o644);
     const { path = '', warnings } = find(at);
@@ -281,7 +281,7 @@ describe('what an earlier version kept beside the configuration', () => {
     expect(readdirSync(path)).toEqual(['configuration']);
   });
 
-  it('does not replace what is there', () => {
+  it('do not replace existing files', () => {
     const at = place();
     const path = pathOf(at);
     rmSync(join(path, 'configuration'));
@@ -291,7 +291,7 @@ describe('what an earlier version kept beside the configuration', () => {
     expect(readFileSync(join(path, 'operator-token'), 'utf8')).toBe('ours\n');
   });
 
-  it('is moved from the folder that is named by a hash, too', () => {
+  it('are moved from the folder that is named by a hash, too', () => {
     const at = place();
     const { users } = stateFolders(at.project, { XDG_STATE_HOME: at.home });
     mkdirSync(users, { recursive: true });

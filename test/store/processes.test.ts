@@ -40,7 +40,7 @@ describe('several processes on one SQLite file', () => {
     expect(await store.specs.version()).toBe('1000');
   });
 
-  it('four that park calls of one caller at once do not pass its bound', { timeout: 60_000 }, async () => {
+  it('four that park calls of one caller at once do not exceed its limit', { timeout: 60_000 }, async () => {
     const url = temporaryUrl();
     const parkers = ['a', 'b', 'c', 'd'].map((name) => startProcess(PARK_CALLS, [url, name, '20', '30']));
     expect(await Promise.all(parkers.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
@@ -49,7 +49,7 @@ describe('several processes on one SQLite file', () => {
     expect(counts.reduce((sum, [, taken = 0]) => sum + taken, 0)).toBe(30);
   });
 
-  it('a writer killed in the middle leaves a sound file with all it had confirmed', { timeout: 60_000 }, async () => {
+  it('a killed writer leaves an intact file with all confirmed writes', { timeout: 60_000 }, async () => {
     const url = temporaryUrl();
     const writer = startProcess(PUT_SPECS, [url, 'a', '100000']);
     await writer.said(50);
@@ -64,7 +64,7 @@ describe('several processes on one SQLite file', () => {
     expect(database.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
   });
 
-  it('the event loop turns, and reads answer, while a write waits for the lock of another', async () => {
+  it('the event loop turns, and reads answer, while a write waits for a lock', async () => {
     const url = temporaryUrl();
     const store = await opened(url);
     await store.specs.put({ name: 'before' }, 'alice');

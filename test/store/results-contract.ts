@@ -12,7 +12,7 @@ const result = (id: string, text = 'a text', expiresAt = 2000) => ({ id, owner: 
 
 /** What every store keeps to about large results. */
 export function resultsContract(opened: Opened): void {
-  it('keeps a result as it was, text and data, until it expires', async () => {
+  it('stores a result unchanged, text and data, until it expires', async () => {
     let now = 1000;
     const { results } = await opened({ now: () => now });
     const kept = { ...result('r1', 'line\n\u{1F600} "quoted" \\'), data: { list: [1, null, 'x'] } };
@@ -23,7 +23,7 @@ export function resultsContract(opened: Opened): void {
     expect(await results.get('r1')).toBeUndefined();
   });
 
-  it('keeps no more than the quota, and makes room by what has expired', async () => {
+  it('stores no more than the quota, and frees expired results', async () => {
     let now = 1000;
     const { results } = await opened({ now: () => now });
     const large = 'x'.repeat(600);
@@ -34,7 +34,7 @@ export function resultsContract(opened: Opened): void {
     expect(await results.put(result('r2', large, 3000), 1000)).toBe(true);
   });
 
-  it('keeps megabytes', async () => {
+  it('stores megabytes', async () => {
     const { results } = await opened({ now: () => 1000 });
     const text = 'word '.repeat(2_000_000);
     expect(await results.put(result('r1', text), 100_000_000)).toBe(true);
@@ -48,7 +48,7 @@ export function repeatsContract(opened: Opened): void {
   const call = (id: string, argumentsHash = 'h1') => ({ id, argumentsHash, keepMs: 1000, keeping: keeping() });
   const ending = (result: ToolResult) => ({ ...keeping(), result, instead: done('too long') });
 
-  it('lets the first call with a key in, and tells others what became of it', async () => {
+  it('accepts the first call with a key, and tells others how it ended', async () => {
     const { repeats } = await opened({ now: () => 5000 });
     expect(await repeats.begin('k', call('c1'))).toEqual({ state: 'new' });
     expect(await repeats.begin('k', call('c2', 'h2'))).toEqual({ state: 'running', argumentsHash: 'h1' });
@@ -60,13 +60,13 @@ export function repeatsContract(opened: Opened): void {
     });
   });
 
-  it('of many at once lets one in', async () => {
+  it('accepts one of many concurrent ones', async () => {
     const { repeats } = await opened({ now: () => 5000 });
     const firsts = await Promise.all(Array.from({ length: 20 }, (_, index) => repeats.begin('k', call(`c${index}`))));
     expect(firsts.filter(({ state }) => state === 'new')).toHaveLength(1);
   });
 
-  it('a key that was let go or has expired is new again; only its own call may let it go or end it', async () => {
+  it('a released or expired key is new again; only its own call may release or end it', async () => {
     let now = 5000;
     const { repeats } = await opened({ now: () => now });
     await repeats.begin('k', call('c1'));

@@ -17,7 +17,7 @@ export function snapshotsContract(opened: Opened): void {
     expect(await snapshots.get('c')).toBeUndefined();
   });
 
-  it('keeps megabytes, and the last of two that are put at once is whole', async () => {
+  it('stores megabytes, and the last of two concurrent writes is complete', async () => {
     const { snapshots } = await opened();
     const both = [7, 8].map((byte) => new Uint8Array(3_000_000).fill(byte));
     await Promise.all(both.map((bytes) => snapshots.put('a', bytes)));

@@ -43,7 +43,7 @@ export function storeContract(place: () => Promise<string>, emptyPlace = place):
 type Opened = (options?: Partial<StoreOptions>) => Promise<Store>;
 
 function sealKeysContract(opened: Opened, place: () => Promise<string>): void {
-  it('makes one of each name, the same for all who ask at once', async () => {
+  it('creates one of each name, the same for all concurrent readers', async () => {
     const { sealKeys } = await opened();
     const keys = await Promise.all(Array.from({ length: 10 }, () => sealKeys.get('a')));
     expect(new Set(keys).size).toBe(1);
@@ -51,7 +51,7 @@ function sealKeysContract(opened: Opened, place: () => Promise<string>): void {
     expect(await sealKeys.get('b')).not.toBe(keys[0]);
   });
 
-  it('keeps it for whoever opens the store later', async () => {
+  it('keeps it for later openings of the store', async () => {
     const url = await place();
     if (url === 'memory:') return; // it ends with the process
     const first = await opened({ url });
@@ -64,7 +64,7 @@ function sealKeysContract(opened: Opened, place: () => Promise<string>): void {
 const reader = (description: string): JsonObject => ({ name: 'file_reader', description });
 
 function specsContract(opened: Opened): void {
-  it('lists specs by name, with who wrote them and when', async () => {
+  it('lists specs by name, with their author and time', async () => {
     const store = await opened({ now: () => 1_700_000_000_000 });
     await store.specs.put({ name: 'b_tool', input: { type: 'object' } }, 'alice');
     await store.specs.put({ name: 'a_tool' }, 'bob');
@@ -76,7 +76,7 @@ function specsContract(opened: Opened): void {
     ]);
   });
 
-  it('says whether a spec was added, changed, or said already', async () => {
+  it('reports whether a spec was added, changed, or equal', async () => {
     const store = await opened();
     expect(await store.specs.put(reader('one'), 'alice')).toBe('added');
     expect(await store.specs.put(reader('two'), 'alice')).toBe('changed');
@@ -84,7 +84,7 @@ function specsContract(opened: Opened): void {
     expect(await store.specs.list()).toMatchObject([{ spec: reader('two'), by: 'alice' }]);
   });
 
-  it('tells the history of a name: who did what, when, and the spec then', async () => {
+  it('returns the history of a name: who did what, when, and the spec then', async () => {
     let time = 0;
     const store = await opened({ now: () => ++time });
     await store.specs.put(reader('one'), 'alice');
@@ -111,7 +111,7 @@ function specsContract(opened: Opened): void {
     expect(await store.specs.history('file_reader')).toHaveLength(2);
   });
 
-  it('gives another version after every change', async () => {
+  it('has another version after every change', async () => {
     const store = await opened();
     const versions = [await store.specs.version()];
     await store.specs.put(reader('one'), 'alice');
@@ -137,7 +137,7 @@ function specsContract(opened: Opened): void {
     expect(histories.map((history) => history.map(({ what }) => what))).toEqual(names.map(() => ['added', 'changed']));
   });
 
-  it('brings every text back as it was', async () => {
+  it('returns every text unchanged', async () => {
     const store = await opened();
     const spec = {
       name: 'odd',
@@ -154,7 +154,7 @@ function specsContract(opened: Opened): void {
     expect(await store.specs.list()).toEqual([]);
   });
 
-  it('puts several at once, all or none, each with its own history', async () => {
+  it('stores several at once, all or none, each with its own history', async () => {
     const store = await opened();
     await store.specs.putAll([reader('one'), { name: 'other' }], 'alice');
     const next = [reader('two'), { name: 'other' }, { name: 'third' }];
@@ -168,7 +168,7 @@ function specsContract(opened: Opened): void {
     expect(await store.specs.list()).toHaveLength(3);
   });
 
-  it('is not changed by what happens to a spec after it was put', async () => {
+  it('is not changed by later changes of a stored object', async () => {
     const store = await opened();
     const tags = ['one'];
     const put = store.specs.put({ name: 'tagged', tags }, 'alice');
@@ -189,7 +189,7 @@ function listsContract(opened: Opened): void {
     expect(await store.lists.get('unknown')).toBeUndefined();
   });
 
-  it('keeps what a source wants to be told with its list, and forgets it with the next', async () => {
+  it('stores the data that a source passes with its list, and drops it with the next', async () => {
     const store = await opened();
     const about = { validators: { 'if-none-match': '"a"' }, odd: '\u0000 é' };
     await store.lists.put('team', { hash: 'a', specs: [], at: 1, about });
@@ -210,14 +210,14 @@ function listsContract(opened: Opened): void {
 }
 
 function activeSetsContract(opened: Opened): void {
-  it('keeps the active set of each profile, with who chose it and when', async () => {
+  it('stores the active set of each profile, with its author and time', async () => {
     const store = await opened({ now: () => 7 });
     await store.activeSets.put('assistant', ['files', 'browser'], 'alice');
     await store.activeSets.put('assistant', ['browser'], 'bob');
     expect(await store.activeSets.get('assistant')).toEqual({ names: ['browser'], by: 'bob', at: 7 });
   });
 
-  it('tells an empty active set from none', async () => {
+  it('distinguishes an empty active set from none', async () => {
     const store = await opened();
     await store.activeSets.put('reader', [], 'alice');
     expect((await store.activeSets.get('reader'))?.names).toEqual([]);
@@ -226,14 +226,14 @@ function activeSetsContract(opened: Opened): void {
 }
 
 function endContract(opened: Opened): void {
-  it('says where it is and that it can be reached', async () => {
+  it('reports its address and that it can be reached', async () => {
     const store = await opened();
     const status = await store.status();
     expect(status).toMatchObject({ reachable: true, warnings: [] });
     expect(status.location).not.toBe('');
   });
 
-  it('finishes what is being written before it closes, and closes once', async () => {
+  it('finishes pending writes before it closes, and closes once', async () => {
     const store = await opened();
     const writes = Array.from({ length: 50 }, (_, index) => store.specs.put({ name: `tool_${index}` }, 'alice'));
     await Promise.all([store.close(), store.close()]);

@@ -32,7 +32,7 @@ function setup() {
 }
 
 describe('a watched folder', () => {
-  it('tells that a file was written, replaced by renaming, and removed', async () => {
+  it('reports that a file was written, replaced by renaming, and removed', async () => {
     const { folder, watch, next } = setup();
     const file = join(folder, 'a.yaml');
     watch.listen(folder);
@@ -50,7 +50,7 @@ describe('a watched folder', () => {
     }
   });
 
-  it('tells a burst of changes once', async () => {
+  it('reports a burst of changes once', async () => {
     const { folder, watch, next, count } = setup();
     watch.listen(folder);
     const told = next();
@@ -59,7 +59,7 @@ describe('a watched folder', () => {
     expect(count()).toBe(1);
   });
 
-  it('tells an endless stream of changes before it ends', async () => {
+  it('reports an endless stream of changes before it ends', async () => {
     const { folder, watch, next } = setup();
     watch.listen(folder);
     const told = next();
@@ -73,7 +73,7 @@ describe('a watched folder', () => {
     }
   });
 
-  it('is heard again when another takes its place', async () => {
+  it('is watched again when another replaces it', async () => {
     const { folder, watch, next } = setup();
     const inner = join(folder, 'inner');
     mkdirSync(inner);
@@ -90,7 +90,7 @@ describe('a watched folder', () => {
     await told;
   });
 
-  it('is told about no longer once others are kept, or all are closed', async () => {
+  it('is no longer reported once others are watched, or all are closed', async () => {
     const { folder, watch, next, count } = setup();
     const [one, two] = [join(folder, 'one'), join(folder, 'two')];
     for (const path of [one, two]) {
@@ -118,13 +118,13 @@ describe('a watched folder', () => {
     expect(count()).toBe(1);
   });
 
-  it('may be gone', () => {
+  it('may not exist', () => {
     const { folder, watch, warnings } = setup();
     watch.listen(join(folder, 'nowhere'));
     expect(warnings).toEqual([]);
   });
 
-  it('that cannot be watched is looked at now and then, which is said once', async () => {
+  it('that cannot be watched is polled, with one notice', async () => {
     const { watch, warnings, next } = setup();
     watch.listen('/tmp/\0');
     watch.listen('/tmp/\0');

@@ -96,7 +96,7 @@ function firstAnswerForAll(): Executor['execute'] {
   };
 }
 
-describe('an executor that breaks it is found out', () => {
+describe('an executor that breaks the contract is reported', () => {
   it.each<readonly [what: string, spoiled: Partial<Executor>, law: string, why: string]>([
     [
       'a schema that is none',
@@ -162,7 +162,7 @@ describe('an executor that breaks it is found out', () => {
     await expect(runLaws({ ...subject, hangs: waiting as never }, law)).rejects.toThrow(why); // the same case
   });
 
-  it.each(['an aborted call ends', 'aborting one call', 'closing it ends'])('work that is left: %s', async (law) => {
+  it.each(['an aborted call ends', 'aborting one call', 'closing it ends'])('unfinished work: %s', async (law) => {
     const { hangs, ...subject } = subjectOf();
     if (hangs === undefined) throw new Error('there is one');
     await expect(runLaws({ ...subject, hangs: { ...hangs, isGone: () => false } }, law)).rejects.toThrow(
@@ -194,7 +194,7 @@ describe('a call for tests', () => {
     expect(call.signal.aborted).toBe(true);
   });
 
-  it('a fork ends with the call it was made from, and not the other way round', () => {
+  it('a fork ends with its call, and not the other way round', () => {
     const call = testCall();
     const fork = call.fork();
     const other = call.fork();
@@ -204,7 +204,7 @@ describe('a call for tests', () => {
     expect(other.call.signal.aborted).toBe(true);
   });
 
-  it('says what it was told to, and remembers what was reported', async () => {
+  it('has the given values, and records what was reported', async () => {
     const call = testCall({ call: { profile: 'assistant', settings: { a: 1 } }, spec: { name: 'mine' } });
     call.report({ step: 1 });
     expect(call).toMatchObject({ profile: 'assistant', settings: { a: 1 }, spec: { name: 'mine' } });

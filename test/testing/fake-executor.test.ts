@@ -18,7 +18,7 @@ describe('fakeExecutor', () => {
   it.each([
     ['in code', () => ({ tools: [DATE] })],
     ['of a configuration', () => ({ configFile: folderWith({ 'toolcrib.yaml': YAML }), store: 'memory' })],
-  ])('runs tools %s in the place of the executor of their kind', async (_name, options) => {
+  ])('runs tools %s in place of the executor of their kind', async (_name, options) => {
     const seen: unknown[] = [];
     const fake = fakeExecutor('shell', (call, run) => {
       seen.push([call.spec.name, run.kind]);
@@ -30,7 +30,7 @@ describe('fakeExecutor', () => {
     expect((await crib.review()).notes).toContain('The executor of kind "shell" is replaced by a fake.');
   });
 
-  it('replaces functions, and kinds that are not there', async () => {
+  it('replaces functions, and unknown kinds', async () => {
     const { chest } = await cribOf({
       tools: [
         { name: 'own', description: 'd', run: () => 'real' },
@@ -42,7 +42,7 @@ describe('fakeExecutor', () => {
     expect(await chest.call('new')).toMatchObject({ data: { moved: true } });
   });
 
-  it('hands on results that are ready, and its throw is the failure of the tool', async () => {
+  it('passes ready results on, and its exception is the failure of the tool', async () => {
     const { chest } = await cribOf({
       tools: [DATE],
       executors: [fakeExecutor('shell', () => failed(toolError('upstream', 'down')))],
@@ -59,7 +59,7 @@ describe('fakeExecutor', () => {
     expect(await broken.chest.call('today')).toMatchObject({ error: { code: 'tool_error', message: 'broken' } });
   });
 
-  it('lets in no spec that the executor would refuse', async () => {
+  it('accepts no spec that the executor would refuse', async () => {
     const wrong = { ...DATE, run: { kind: 'shell', command: 'date' } };
     const refused = createCrib({ tools: [wrong], executors: [fakeExecutor('shell', () => 1)] });
     await expect(refused).rejects.toMatchObject({ code: 'invalid_run' });

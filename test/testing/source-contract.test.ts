@@ -69,7 +69,7 @@ async function runLaw(subject: SourceSubject, begin: string): Promise<void> {
 
 const toolsOf = (tool: unknown) => ({ specs: () => [tool] as never }); // as careless authors do
 
-describe('a source that breaks it is found out', () => {
+describe('a source that breaks the contract is reported', () => {
   it.each<readonly [what: string, spoiled: Partial<LiveSource>, law: string, why: string]>([
     ['a name that vendors refuse', toolsOf({ name: 'a b', run: () => 1 }), 'it lists valid tools', 'not a tool name'],
     [
@@ -95,7 +95,7 @@ describe('a source that breaks it is found out', () => {
     await expect(runLaw(subjectOf(spoiled), law)).rejects.toThrow(why);
   });
 
-  it('a listener that cannot leave', async () => {
+  it('a listener that cannot unsubscribe', async () => {
     const listeners: (() => void)[] = [];
     const subject = subjectOf({
       onChange(listener) {
@@ -110,7 +110,7 @@ describe('a source that breaks it is found out', () => {
     await expect(runLaw({ ...subject, changes }, 'a removed listener')).rejects.toThrow('that was removed');
   });
 
-  it('a broken one that says nothing', async () => {
+  it('a broken source without a message', async () => {
     const { create, ...subject } = subjectOf();
     await expect(
       runLaw({ ...subject, create, createBroken: create }, 'a source with a missing origin'),

@@ -64,7 +64,7 @@ describe('types of tools in other shapes', () => {
     typed((crib) => crib.register(class Idle {}));
   });
 
-  it('definitions of OpenAI with what runs them are tools', () => {
+  it('definitions of OpenAI with a function are tools', () => {
     const chat = { type: 'function', function: { name: 'a', parameters: { type: 'object' } } };
     const responses = { type: 'function', name: 'a', parameters: null, strict: true };
     const execute = (input: { a: string }) => input.a;
@@ -113,7 +113,7 @@ describe('types of tools in other shapes', () => {
     typed((crib) => crib.register([made]));
   });
 
-  it('a mistake in a plain tool is one still', () => {
+  it('a mistake in a plain tool is still an error', () => {
     const run = () => 1;
     typed((crib) => crib.register({ name: 'x', description: '', policy: { timeoutMs: 5 }, run }));
     // @ts-expect-error: a misspelt member

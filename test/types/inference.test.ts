@@ -101,7 +101,7 @@ describe('types', () => {
     });
   });
 
-  it('what a tool returns is held to its output schema', () => {
+  it('the return value of a tool is checked against its output schema', () => {
     const base = { description: '', input: z.object({}), output: z.object({ sum: z.number() }) };
     defineTool({ ...base, name: 'good', run: () => ({ sum: 1 }) });
     // @ts-expect-error the output schema wants a number
@@ -127,7 +127,7 @@ describe('types', () => {
     expectTypeOf(defineTool<{ type: 'object' }>).returns.toEqualTypeOf<ToolSpec>();
   });
 
-  it('what a retriever without a crib finds are the tools that it was given', async () => {
+  it('a retriever without a crib returns the given tools', async () => {
     const retriever = createRetriever([{ name: 'a', description: '', cost: 1 }], { embeddings: 'none' });
     const [found] = await retriever.search('a', { filter: (tool) => tool.cost === 1 });
     expectTypeOf(found?.tool.cost).toEqualTypeOf<number | undefined>();

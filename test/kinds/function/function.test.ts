@@ -7,7 +7,7 @@ const tool = (name: string, run: string) =>
   `  - { name: ${name}, description: A tool, input: { type: object }, run: ${run} }\n`;
 
 describe('a function of a module that a spec file names', () => {
-  it('is loaded by the first call, and read anew when its file has changed', async () => {
+  it('is loaded by the first call, and loaded again when its file has changed', async () => {
     const folder = folderWith({
       'toolcrib.yaml': 'sources: { local: { files: ./specs } }\n',
       'specs/tools.yaml': `tools:\n${tool('add', '{ kind: function, module: ./code/math.ts, export: add }')}${tool('count', '{ kind: function, module: ./code/math.ts, export: count }')}`,
@@ -26,7 +26,7 @@ describe('a function of a module that a spec file names', () => {
     expect(await chest.call('add', {})).toMatchObject({ content: [{ text: 'mended' }] });
   });
 
-  it('may be the method of an instance; a class is not made', async () => {
+  it('may be the method of an instance; a class is not instantiated', async () => {
     const folder = folderWith({
       'toolcrib.yaml': 'sources: { local: { files: ./specs } }\n',
       'specs/tools.yaml': `tools:\n${tool('ready', '{ kind: function, module: ./code.ts, export: ready }')}${tool('made', '{ kind: function, module: ./code.ts, export: Adder }')}`,
@@ -40,7 +40,7 @@ describe('a function of a module that a spec file names', () => {
     });
   });
 
-  it('that is not there, is no function, or ends its process says so, and nobody else suffers', async () => {
+  it('that is missing, is not a function, or ends its process says so, and affects no other', async () => {
     const folder = folderWith({
       'toolcrib.yaml': 'sources: { local: { files: ./specs } }\n',
       'specs/tools.yaml': `tools:\n${[

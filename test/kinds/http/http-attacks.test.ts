@@ -48,15 +48,15 @@ function flood(socket: Socket, text: string): void {
 
 const plain = (text: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n${text}`;
 
-describe('an answer that nobody asked for is not taken for the next one', () => {
-  it('where it comes along with another', async () => {
+describe('an unsolicited answer is not used for the next request', () => {
+  it('if it comes together with another', async () => {
     const { call } = await openRaw((socket, count) =>
       socket.write(count === 1 ? plain('one') + plain('evil') : plain('two')),
     );
     expect([textOf(await call()), textOf(await call())].join()).toMatch(/one.*two/);
   });
 
-  it('where it comes while nobody asks', async () => {
+  it('if it comes while no request runs', async () => {
     const closed = Promise.withResolvers<void>();
     const { call } = await openRaw((socket, count) => {
       socket.write(plain(count === 1 ? 'one' : 'two'));
@@ -69,7 +69,7 @@ describe('an answer that nobody asked for is not taken for the next one', () => 
     expect(textOf(await call())).toContain('two');
   });
 
-  it('where it stands in for the body of a HEAD', async () => {
+  it('if it replaces the body of a HEAD', async () => {
     const body = 'HTTP/1.1 200 OK\r\nx-count: evil\r\n\r\n';
     const { call } = await openRaw(
       (socket, count) =>
@@ -83,7 +83,7 @@ describe('an answer that nobody asked for is not taken for the next one', () => 
   });
 });
 
-describe('a server that never comes to the point is given up', () => {
+describe('a server that never completes an answer is given up', () => {
   it.each([
     [
       'preliminary answers',
@@ -144,7 +144,7 @@ describe('an abort ends the request', () => {
     await closed.promise;
   });
 
-  it('behind a redirect', async () => {
+  it('after a redirect', async () => {
     const asked = Promise.withResolvers<Socket>();
     const { chest } = await openShop((request, response) => {
       if (request.url === '/') response.writeHead(302, { location: '/hang' }).end();
@@ -159,7 +159,7 @@ describe('an abort ends the request', () => {
   });
 });
 
-describe('a placeholder does not leave its place', () => {
+describe('a placeholder stays in its place', () => {
   it.each([
     '..%2f..',
     '..\\..',
@@ -183,7 +183,7 @@ describe('a placeholder does not leave its place', () => {
     expect(url).toBe(`/?p=${encodeURIComponent(q)}&q=${encodeURIComponent(q)}`);
   });
 
-  it('nor a cookie, nor a header', async () => {
+  it('in a cookie and a header', async () => {
     const { headers } = await askedWith(
       { cookies: { a: '{q}' }, headers: { 'x-a': 'v {n}' } },
       { q: 'x; admin=1', n: 1 },
@@ -197,7 +197,7 @@ describe('a placeholder does not leave its place', () => {
   });
 });
 
-describe('`allowPrivate` means what it says and nothing near it', () => {
+describe('`allowPrivate` allows exactly what it names', () => {
   it.each([
     ['inside', 'inside.', 'denied'],
     ['inside', 'a.inside', 'denied'],
@@ -262,7 +262,7 @@ describe('redirects', () => {
   });
 });
 
-it('proxies of the environment do not matter', async () => {
+it('proxies of the environment are ignored', async () => {
   const proxy = await startServer(echo);
   const names = ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'NODE_USE_ENV_PROXY'];
   const before = names.map((name) => [name, process.env[name]] as const);
@@ -278,7 +278,7 @@ it('proxies of the environment do not matter', async () => {
 });
 
 it.each(['99999999999999999999', '-5', '1e9', 'Infinity', '', 'Fri, 99 Foo 2099 00:00:00 GMT', '0x10'])(
-  'a Retry-After of %j keeps nobody waiting without bound',
+  'a Retry-After of %j makes no caller wait without limit',
   async (after) => {
     const { call } = await openShop((_, response) => void response.writeHead(429, { 'retry-after': after }).end(), {
       spec: once,

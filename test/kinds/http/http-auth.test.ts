@@ -54,7 +54,7 @@ describe('credentials', () => {
     expect((await askedBy({ auth })).headers).toMatchObject({ authorization: 'Bearer plain', 'x-app': KEY });
   });
 
-  it('secrets may stand wherever texts do, and an escape is no secret', async () => {
+  it('secrets may be anywhere in a text, and an escape is not a secret', async () => {
     const run = {
       method: 'POST',
       url: '/hook/${secret:key}',
@@ -68,7 +68,7 @@ describe('credentials', () => {
     expect(JSON.parse(asked.body)).toEqual({ key: KEY });
   });
 
-  it('what a caller sends is never read as a secret', async () => {
+  it('a value of a caller is never read as a secret', async () => {
     const { call } = await shopWith({ url: '/{id}', method: 'POST', body: { q: '{q}' } });
     const result = await call({ id: '${secret:key}', q: '${secret:key}' });
     expect(JSON.stringify(result)).not.toContain('hunter2');
@@ -76,7 +76,7 @@ describe('credentials', () => {
 });
 
 describe('secrets go only to their own hosts', () => {
-  it('a secret that is bound elsewhere is not sent, and the failure tells nothing', async () => {
+  it('a secret that is bound to another host is not sent, and the failure reveals nothing', async () => {
     for (const run of [
       { auth: { bearer: '${secret:key}' } },
       { headers: { A: '${secret:key}' } },
@@ -91,7 +91,7 @@ describe('secrets go only to their own hosts', () => {
     }
   });
 
-  it('a secret that is missing is a failure of the call alone', async () => {
+  it('a missing secret fails only the call', async () => {
     delete process.env.HTTP_AUTH_KEY;
     const { call } = await shopWith({ auth: { bearer: '${secret:key}' } });
     const result = await call();
@@ -99,7 +99,7 @@ describe('secrets go only to their own hosts', () => {
     expect(JSON.stringify(result)).not.toContain('HTTP_AUTH_KEY');
   });
 
-  it('what shows who is asking is dropped on a redirect to another host, and kept on one to the same', async () => {
+  it('credentials are dropped on a redirect to another host, and kept on one to the same', async () => {
     const other = await startServer(echo);
     const run = {
       headers: { 'X-Key': '${secret:key}', 'X-Custom': 'mine', 'Accept-Language': 'de' },
@@ -121,7 +121,7 @@ describe('secrets go only to their own hosts', () => {
     });
   });
 
-  it('a body with a secret does not follow to another host, and one without does', async () => {
+  it('a body with a secret does not follow a redirect to another host, and one without does', async () => {
     const other = await startServer(echo);
     for (const [body, code] of [
       [{ key: '${secret:key}' }, 'denied'],
@@ -134,7 +134,7 @@ describe('secrets go only to their own hosts', () => {
     expect(other.requests).toHaveLength(1);
   });
 
-  it('what a failure says is without secrets, also where they are cut in two', async () => {
+  it('failures contain no secrets, also if they are cut in two', async () => {
     const { call, server } = await shopWith({ headers: { 'X-Key': '${secret:key}' } });
     for (const padding of [0, 485, 495, 19_990]) {
       server.answer((request, response) => {
@@ -182,7 +182,7 @@ describe('OAuth 2 client credentials', () => {
     return { api, tokens, forms, given, clock, executor, call: async () => executor.execute(testCall({ run }), run) };
   }
 
-  it('a token is fetched once for all calls at once, kept, and renewed shortly before it expires', async () => {
+  it('a token is fetched once for concurrent calls, cached, and renewed shortly before it expires', async () => {
     const { call, forms, clock } = await startTokens(3600);
     const results = await Promise.all([call(), call(), call()]);
     expect(results.map(codeOf)).toEqual(['done', 'done', 'done']);
@@ -196,7 +196,7 @@ describe('OAuth 2 client credentials', () => {
     expect(forms).toHaveLength(2);
   });
 
-  it('a token that is refused is fetched anew once, and the failure does not tell it', async () => {
+  it('a refused token is fetched again once, and the failure does not contain it', async () => {
     const { call, given, forms } = await startTokens(3600);
     await call();
     given.accepts = (token) => token === 'Bearer token-number-2';
@@ -209,7 +209,7 @@ describe('OAuth 2 client credentials', () => {
     expect(forms).toHaveLength(3);
   });
 
-  it('a server that gives out none is a failure that tells neither secret nor address', async () => {
+  it('a server that issues no token is a failure that contains neither secret nor address', async () => {
     const { call, tokens } = await startTokens(3600);
     for (const body of ['{"error":"invalid_client"}', '{"access_token":5}', 'no json']) {
       tokens.answer((_, response) => void response.writeHead(401).end(body));
@@ -232,7 +232,7 @@ describe('OAuth 2 client credentials', () => {
     },
   );
 
-  it('whoever is cancelled while a token is fetched does not wait for it, and closing ends the fetching', async () => {
+  it('a cancelled call does not wait for a token, and closing ends the fetch', async () => {
     const { tokens, api, executor } = await startTokens(3600);
     tokens.answer(() => {});
     const asked = tokens.nextRequest();

@@ -56,7 +56,7 @@ describe("HTTP: placeholders encoded for where they stand; private, loopback and
     expect(await fetchWith(url, [])).toMatchObject({ error: { code: 'denied', retryable: false } });
   });
 
-  it('after DNS, and the address that was checked is the address that is used', async () => {
+  it('after DNS, and the checked address is the used address', async () => {
     const server = await startServer(echo);
     const other = await startServer(echo);
     const lookups: string[] = [];
@@ -73,7 +73,7 @@ describe("HTTP: placeholders encoded for where they stand; private, loopback and
     expect(other.requests).toEqual([]);
   });
 
-  it('a name that is allowed opens no other one', async () => {
+  it('an allowed name allows no other one', async () => {
     const server = await startServer(echo);
     const port = server.host.split(':')[1];
     const resolve: ResolveHost = async () => [{ address: '127.0.0.1', family: 4 }];
@@ -94,7 +94,7 @@ describe("HTTP: placeholders encoded for where they stand; private, loopback and
     expect(inner.requests).toEqual([]);
   });
 
-  it('an edit of the configuration counts for the next call', async () => {
+  it('an edit of the configuration applies to the next call', async () => {
     const server = await startServer(echo);
     let allowed = ['inside.example'];
     const executor = executorWith({
@@ -110,7 +110,7 @@ describe("HTTP: placeholders encoded for where they stand; private, loopback and
 });
 
 describe("the crib's own address is refused always", () => {
-  it('where this process listens', async () => {
+  it('at the address of this process', async () => {
     const { crib, call, server } = await openShop(echo);
     expect(codeOf(await call())).toBe('done');
     const stop = crib.noteListening({ address: '127.0.0.1', port: Number(server.host.split(':')[1]) });
@@ -120,19 +120,16 @@ describe("the crib's own address is refused always", () => {
     expect(codeOf(await other.call())).toBe('done');
   });
 
-  it.each(['127.0.0.1', '0.0.0.0', 'localhost', '::'])(
-    'where the configuration says that it is served: %s',
-    async (host) => {
-      const server = await startServer(echo);
-      const place = { host, port: Number(server.host.split(':')[1]) };
-      const config = { executors: { http: { allowPrivate: [server.host] } }, server: place };
-      expect(codeOf(await (await openShop(echo, { server, config })).call())).toBe('denied');
-      const elsewhere = { ...config, server: { ...place, port: 1 } };
-      expect(codeOf(await (await openShop(echo, { server, config: elsewhere })).call())).toBe('done');
-    },
-  );
+  it.each(['127.0.0.1', '0.0.0.0', 'localhost', '::'])('at the address in the configuration: %s', async (host) => {
+    const server = await startServer(echo);
+    const place = { host, port: Number(server.host.split(':')[1]) };
+    const config = { executors: { http: { allowPrivate: [server.host] } }, server: place };
+    expect(codeOf(await (await openShop(echo, { server, config })).call())).toBe('denied');
+    const elsewhere = { ...config, server: { ...place, port: 1 } };
+    expect(codeOf(await (await openShop(echo, { server, config: elsewhere })).call())).toBe('done');
+  });
 
-  it('by the names under which it is reached', async () => {
+  it('under all its names', async () => {
     const server = await startServer(echo);
     const config = { executors: { http: { allowPrivate: [server.host] } }, server: { hosts: ['127.0.0.1'] } };
     expect(codeOf(await (await openShop(echo, { server, config })).call())).toBe('denied');
@@ -140,7 +137,7 @@ describe("the crib's own address is refused always", () => {
 });
 
 describe('redirects', () => {
-  it('are followed a few times, and not for ever', async () => {
+  it('are followed a few times, and not forever', async () => {
     const { call, server } = await openShop(
       (request, response) => {
         const count = Number(request.url?.slice(1));
@@ -155,7 +152,7 @@ describe('redirects', () => {
     expect(server.requests.length).toBeLessThan(15);
   });
 
-  it('a location that is none is a failure', async () => {
+  it('an invalid location is a failure', async () => {
     const { call } = await openShop((_, response) => void response.writeHead(302, { location: 'http://[' }).end(), {
       spec: once,
     });
@@ -182,14 +179,14 @@ describe('a hostile server', () => {
   it.each([
     ['gzip', gzipSync(Buffer.alloc(50_000_000))],
     ['br', brotliCompressSync(Buffer.alloc(50_000_000))],
-  ])('that sends a bomb in %s is given up', async (encoding, bomb) => {
+  ])('that sends a decompression bomb in %s is given up', async (encoding, bomb) => {
     const { call } = await openShop((_, response) => void response.setHeader('content-encoding', encoding).end(bomb), {
       run: { maxResponseBytes: 1_000_000 },
     });
     expect(codeOf(await call())).toBe('too_large');
   });
 
-  it('that announces too much is given up before it comes', async () => {
+  it('that announces too much is given up before the body comes', async () => {
     const { call } = await openShop(
       (_, response) => void response.writeHead(200, { 'content-length': '99999999999' }).write('x'),
     );
@@ -244,7 +241,7 @@ describe('a hostile server', () => {
     expect(codeOf(await call())).toBe(code);
   });
 
-  it('that is lost after it was asked to change something leaves the outcome unknown', async () => {
+  it('that disconnects after a request to change something leaves the outcome unknown', async () => {
     const { call, server } = await openShop((request) => request.socket.destroy(), { run: { method: 'POST' } });
     expect(codeOf(await call())).toBe('unknown_outcome');
     expect(server.requests).toHaveLength(1);
@@ -291,7 +288,7 @@ describe('a hostile server', () => {
     expect(codeOf(await call())).toBe(code);
   });
 
-  it('that names a member __proto__ changes nobody', async () => {
+  it('that names a member __proto__ changes no prototype', async () => {
     const body = '{"__proto__":{"polluted":1},"\\u005f_proto__":{"polluted":1},"a":{"__proto__":{"polluted":1},"b":1}}';
     const { call } = await openShop(
       (_, response) => void response.setHeader('content-type', 'application/json').end(body),
@@ -302,7 +299,7 @@ describe('a hostile server', () => {
   });
 });
 
-describe('a call whose host is still being looked up', () => {
+describe('a call during the DNS lookup', () => {
   it.each(['an abort', 'closing'] as const)('is ended by %s', async (how) => {
     const asked = Promise.withResolvers<void>();
     const resolve: ResolveHost = () => {
@@ -321,7 +318,7 @@ describe('a call whose host is still being looked up', () => {
 });
 
 describe('200 calls at once, half of them cancelled', () => {
-  it('every call ends, and no connection is left', async () => {
+  it('every call ends, and no connection stays open', async () => {
     const sockets = new Set<Socket>();
     const { chest, crib } = await openShop(
       async (request, response) => {

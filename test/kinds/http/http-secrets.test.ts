@@ -10,7 +10,7 @@ import { testCall } from '../../../src/testing/index.ts';
 import { startServer } from '../../sources/http-server.ts';
 import { echo, giveJson, openShop } from './http-shop.ts';
 
-it('a token that was fetched with a secret goes only to hosts of that secret', async () => {
+it('a token that was fetched with a secret is sent only to hosts of that secret', async () => {
   process.env.HTTP_OPEN = 'client-secret-value';
   const tokens = await startServer((_, response) =>
     giveJson(response, { access_token: 'token-of-the-owner', expires_in: 60 }),
@@ -38,7 +38,7 @@ it('a token that was fetched with a secret goes only to hosts of that secret', a
   expect(evil.requests.map(({ headers }) => headers.authorization)).not.toContain('Bearer token-of-the-owner');
 });
 
-it('an upgrade that nobody asked for is a failure at once, not a timeout', async () => {
+it('an unrequested upgrade is a failure at once, not a timeout', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => {});
     socket.on('data', () =>
@@ -73,7 +73,7 @@ it.each([
   expect(await executor.execute(testCall({ run }), run)).toMatchObject({ error: { code: 'denied' } });
 });
 
-it('members of an argument do not become parameters that the run has set', async () => {
+it('members of an argument do not become parameters that the run sets', async () => {
   const { call, server } = await openShop(echo, {
     run: { query: { role: 'guest', filter: { value: '{filter}', style: 'form', explode: true } } },
   });

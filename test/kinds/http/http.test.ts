@@ -26,7 +26,7 @@ describe('HTTP: placeholders encoded for where they stand', () => {
   });
 
   it.each([[''], ['.'], ['..'], [[]], [['..']], [undefined], [null]])(
-    'what would change the path is refused: %j',
+    'a value that would change the path is refused: %j',
     async (id) => {
       const { call, server } = await openShop(echo, { run: { url: '/x/{id}/delete' } });
       expect(await call({ id })).toMatchObject({ error: { code: 'invalid_input', issues: [{ path: '/id' }] } });
@@ -34,7 +34,7 @@ describe('HTTP: placeholders encoded for where they stand', () => {
     },
   );
 
-  it.each(['.{id}', '{id}%2e', '%2E{id}'])('also together with what stands beside it: %s', async (segment) => {
+  it.each(['.{id}', '{id}%2e', '%2E{id}'])('also together with its neighbours: %s', async (segment) => {
     const { call } = await openShop(echo, { run: { url: `/x/${segment}` } });
     expect(await call({ id: '.' })).toMatchObject({ error: { code: 'invalid_input' } });
     expect(await call({ id: 'a' })).toMatchObject({ ok: true });
@@ -55,7 +55,7 @@ describe('HTTP: placeholders encoded for where they stand', () => {
     expect((await askedWith({ url: '/x?q={q}' }, { q })).url).toBe(`/x${query}`);
   });
 
-  it('what is written in the run stays as it is, and what names an absent argument is left out', async () => {
+  it('fixed texts of the run stay, and those that name an absent argument are left out', async () => {
     const run = { url: '/x?fixed=a%20b&flag&n={n}', query: { q: 'name:{name} n:{n}', size: 5, tags: ['a b', '{id}'] } };
     expect((await askedWith(run, { n: 1, name: 'a&b', id: 'i' })).url).toBe(
       '/x?fixed=a%20b&flag&n=1&q=name%3Aa%26b%20n%3A1&size=5&tags=a%20b&tags=i',
@@ -96,7 +96,7 @@ describe('HTTP: placeholders encoded for where they stand', () => {
   });
 
   it.each(['a\r\nX-Evil: 1', 'a\nb', 'a\0b', 'snow ☃', '\x7f'])(
-    'what no header can carry is refused: %j',
+    'a value that no header can carry is refused: %j',
     async (name) => {
       const { call, server } = await openShop(echo, { run: { headers: { 'X-Name': '{name}' } } });
       expect(await call({ name })).toMatchObject({ error: { code: 'invalid_input', issues: [{ path: '/name' }] } });
@@ -104,7 +104,7 @@ describe('HTTP: placeholders encoded for where they stand', () => {
     },
   );
 
-  it('in a JSON body with their types, and what is absent is left out', async () => {
+  it('in a JSON body with their types, and absent ones are left out', async () => {
     const run = {
       method: 'POST',
       body: { id: '{id}', text: 'it is {id} {{id}}', list: ['{tags}', '{q}', 5], inner: { gone: '{q}', n: null } },
@@ -130,7 +130,7 @@ describe('HTTP: placeholders encoded for where they stand', () => {
     expect([asked.body, asked.headers['content-type']]).toEqual([sent, type]);
   });
 
-  it('a body of which nothing is there is not sent', async () => {
+  it('an empty body is not sent', async () => {
     const { headers, body } = await askedWith({ method: 'POST', body: '{q}' });
     expect([body, headers['content-type']]).toEqual(['', undefined]);
   });
@@ -193,7 +193,7 @@ describe('HTTP: placeholders encoded for where they stand', () => {
     });
   });
 
-  it('bytes are sent from base64, and what is none is refused', async () => {
+  it('bytes are sent from base64, and invalid base64 is refused', async () => {
     const { call } = await openShop(echo, { run: { method: 'PUT', bodyType: 'base64', body: '{file}' } });
     expect(await call({ file: 'AP8=' })).toMatchObject({
       data: { body: '\0\xff', headers: { 'content-type': 'application/octet-stream' } },
@@ -203,7 +203,7 @@ describe('HTTP: placeholders encoded for where they stand', () => {
     });
   });
 
-  it('a host may be chosen among those that the schema lists, and no other', async () => {
+  it('a host may be chosen from the list in the schema, and no other', async () => {
     const input = { type: 'object', properties: { name: { enum: ['127.0.0.1', 'localhost'] } } };
     const server = await startServer();
     const port = server.host.split(':')[1];
@@ -215,7 +215,7 @@ describe('HTTP: placeholders encoded for where they stand', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('an address in two parts is put together', async () => {
+  it('an address in two parts is joined', async () => {
     const server = await startServer();
     const run = { baseUrl: `http://${server.host}/v1/`, url: '/pets/{id}', query: { q: 1 } };
     const { call } = await openShop(echo, { server, run });
@@ -223,7 +223,7 @@ describe('HTTP: placeholders encoded for where they stand', () => {
   });
 });
 
-describe('a run that cannot work is refused when it is loaded', () => {
+describe('an impossible run is refused when it is loaded', () => {
   const url = 'https://example.com/';
   it.each<readonly [Readonly<Record<string, unknown>>, string]>([
     [{ url: 'https://example.com/{idd}' }, '{idd} is not an argument of its input. Did you mean "id"?'],
@@ -275,7 +275,7 @@ describe('a run that cannot work is refused when it is loaded', () => {
     expect(await refusalOf(run)).toContain(why);
   });
 
-  it('an enumerated host whose values are more than parts of a host is refused', async () => {
+  it('an enumerated host with values beyond a part of a host is refused', async () => {
     const input = { type: 'object', properties: { id: { enum: ['a', 'evil.example/x'] } } };
     expect(await refusalOf({ url: 'https://{id}.example.com/' }, { input })).toContain('its host must not be');
   });
@@ -307,14 +307,14 @@ describe('the answer by its content type', () => {
     expect(await call()).toMatchObject({ ok: true, ...expected });
   });
 
-  it('nothing is a success that says so, and an address is never told', async () => {
+  it('an empty answer is a success that says so, without the address', async () => {
     const { call, server } = await openShop((_, response) => void response.writeHead(204).end());
     expect(await call()).toMatchObject({ ok: true, content: [{ type: 'text', text: 'Done: 204 No Content.' }] });
     server.answer((_, response) => void response.setHeader('content-type', 'application/pdf').end('x'));
     expect(JSON.stringify(await call())).not.toContain('127.0.0.1');
   });
 
-  it('the headers of an answer are the result where nothing else was asked for', async () => {
+  it('the headers of an answer are the result if the run selects nothing else', async () => {
     const { call } = await openShop(
       (_, response) => void response.setHeader('x-count', '5').setHeader('set-cookie', 'a=b').end(),
       {
@@ -326,7 +326,7 @@ describe('the answer by its content type', () => {
     expect(JSON.stringify(result)).not.toContain('a=b');
   });
 
-  it('what the headers say of a body that does not come is no reason to refuse them', async () => {
+  it('headers about an absent body are no reason to refuse the answer', async () => {
     const headers = { 'content-length': '99999999999', 'content-encoding': 'gzip' };
     const { call } = await openShop((_, response) => void response.writeHead(200, headers).end(), {
       run: { method: 'HEAD' },
@@ -355,7 +355,7 @@ describe('the answer by its content type', () => {
     expect(await call()).toMatchObject({ ok: true, data });
   });
 
-  it('what is said to be JSON and is none is a failure; what is JSON under another name can be said to be', async () => {
+  it('invalid JSON is a failure; the run can declare JSON under another content type', async () => {
     const page: Parameters<typeof openShop>[0] = (_, response) =>
       void response.setHeader('content-type', 'application/json').end('<html>');
     expect(await (await openShop(page)).call()).toMatchObject({
@@ -372,7 +372,7 @@ describe('the answer by its content type', () => {
   });
 });
 
-describe('an answer that is no success', () => {
+describe('an unsuccessful answer', () => {
   const once = { policy: { retries: 0 } };
   it.each<readonly [status: number, method: string, expected: object]>([
     [400, 'GET', { code: 'tool_error', retryable: false }],
@@ -405,7 +405,7 @@ describe('an answer that is no success', () => {
     [503, new Date(Date.now() + 1_800_000).toUTCString(), expect.closeTo(1_800_000, -5)],
     [429, 'Thu, 01 Jan 1970 00:00:00 GMT', 0],
     [429, '99999999', 3_600_000],
-  ])('%i with Retry-After %s says when to come again', async (status, header, retryAfterMs) => {
+  ])('%i with Retry-After %s has a time to retry', async (status, header, retryAfterMs) => {
     const { call } = await openShop((_, response) => void response.writeHead(status, { 'retry-after': header }).end(), {
       spec: once,
     });
@@ -416,7 +416,7 @@ describe('an answer that is no success', () => {
     [429, 'GET'],
     [503, 'GET'],
     [503, 'POST'],
-  ])('%i of a %s with a Retry-After of 25 s is answered at once, not slept through', async (status, method) => {
+  ])('%i of a %s with a Retry-After of 25 s is answered at once, without sleeping', async (status, method) => {
     const { call, server } = await openShop(
       (_, response) => void response.writeHead(status, { 'retry-after': '25' }).end(),
       { run: { method }, spec: { policy: { retries: 3, timeoutMs: 600_000 } } },
@@ -425,7 +425,7 @@ describe('an answer that is no success', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('a Retry-After that means nothing is not told', async () => {
+  it('a meaningless Retry-After is left out', async () => {
     const { call } = await openShop((_, response) => void response.writeHead(429, { 'retry-after': 'soon' }).end(), {
       spec: once,
     });
@@ -433,7 +433,7 @@ describe('an answer that is no success', () => {
     expect(result.ok || result.status === 'waiting' ? {} : result.error).not.toHaveProperty('retryAfterMs');
   });
 
-  it('only the beginning of what it says is told, as one line, without tags', async () => {
+  it('only the beginning of its text is shown, as one line, without tags', async () => {
     const { call } = await openShop(
       (_, response) =>
         void response
@@ -446,7 +446,7 @@ describe('an answer that is no success', () => {
     expect(message.length).toBeLessThan(600);
   });
 
-  it('what was refused for a while is tried again when it is time', async () => {
+  it('a temporarily refused call is retried in time', async () => {
     let count = 0;
     const answer: RequestListener = (_, response) => {
       count += 1;
@@ -458,7 +458,7 @@ describe('an answer that is no success', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('a server that says 429 was asked: what may do harm is not tried again', async () => {
+  it('a server that says 429 was called: a call that may do harm is not retried', async () => {
     const { call, server } = await openShop(
       (_, response) => void response.writeHead(429, { 'retry-after': '0' }).end(),
     );
@@ -477,7 +477,7 @@ describe('a request', () => {
     });
   });
 
-  it('goes over a connection that is kept, and closing the crib ends it', async () => {
+  it('uses a kept connection, and closing the crib ends it', async () => {
     const { call, server, crib } = await openShop(echo);
     await call();
     await call();

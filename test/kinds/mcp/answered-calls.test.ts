@@ -44,7 +44,7 @@ const status = (code: number, headers: Readonly<Record<string, string>> = {}) =>
   return (response: ServerResponse) => void response.writeHead(code, headers).end();
 };
 
-describe('a server that has answered has had the request, whatever it says: one yes, one run', () => {
+describe('a server that has answered has received the request, whatever it answers: one approval, one run', () => {
   it.each<[string, (response: ServerResponse) => unknown, object?]>([
     ['that it does not know the session', status(404)],
     ['that tokens are given out where nothing is', status(401, { 'www-authenticate': 'Bearer' }), credentials()],
@@ -52,7 +52,7 @@ describe('a server that has answered has had the request, whatever it says: one 
     await expectOneRun(await startDenying(deny, auth));
   });
 
-  it('that it wants another token, where these cannot be had any more', { timeout: 30_000 }, async () => {
+  it('also if it asks for another token and none can be fetched', { timeout: 30_000 }, async () => {
     const tokens = await startHttp((_request, response) => {
       const token = { access_token: 'the-first-and-last', token_type: 'Bearer' };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(token));

@@ -40,7 +40,7 @@ describe('200 concurrent calls while servers are killed', () => {
     await presence.left();
   });
 
-  it('a configuration that changes meanwhile cuts off nobody', async () => {
+  it('a configuration that changes meanwhile cuts off no call', async () => {
     const presence = await watchPresence();
     const crib = await cribWith({ a: { mcp: serverOf('rough.ts', [], presence) } });
     const chest = await crib.open();

@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { cribWith, realServer, saidOf, serverOf, stateOf } from './upstream.ts';
 
 describe('the environment of a server', () => {
-  it('is the few variables that are passed on, overlaid by what is configured; secrets reach it and nobody else', async () => {
+  it('has the few inherited variables, overridden by configured ones; secrets reach only this server', async () => {
     process.env.UPSTREAM_SECRET = 'a-very-secret-value';
     onTestFinished(() => void delete process.env.UPSTREAM_SECRET);
     const folder = temporaryFolder();
@@ -32,7 +32,7 @@ describe('the environment of a server', () => {
     expect(JSON.stringify([crib.sources(), crib.warnings(), crib.catalog.specs])).not.toContain('a-very-secret-value');
   });
 
-  it('a secret that it says is not shown to its owner either', async () => {
+  it('a secret in its output is hidden from the operator, too', async () => {
     process.env.UPSTREAM_SECRET = 'a-very-secret-value';
     onTestFinished(() => void delete process.env.UPSTREAM_SECRET);
     const mcp = {
@@ -62,7 +62,7 @@ describe('the environment of a server', () => {
     expect(shown).not.toContain('head.tail');
   });
 
-  it('a secret or a file that is missing fails that source alone', async () => {
+  it('a missing secret or file fails only that source', async () => {
     const sources = {
       secret: { mcp: { ...serverOf('rough.ts'), env: { TOKEN: '${secret:gone}' } } },
       file: { mcp: { ...serverOf('rough.ts'), envFile: '/there/is/no/such/file' } },
@@ -76,7 +76,7 @@ describe('the environment of a server', () => {
 });
 
 describe('a pasted server', () => {
-  it('has the time of a call that its entry says, and asks before it runs what another program would run at once', async () => {
+  it('has the call timeout of its entry, and requires approval where another program would run at once', async () => {
     const s = { ...serverOf('editable.ts'), timeout: 5, autoApprove: ['wipe'], alwaysAllow: ['wipe'] };
     const crib = await cribWith({}, { rest: { mcpServers: { s, off: { ...s, disabled: true } } } });
     expect(crib.catalog.specs.map(({ name, policy }) => [name, policy.timeoutMs])).toEqual([
@@ -95,7 +95,7 @@ describe('a pasted server', () => {
   });
 });
 
-describe('servers of others', () => {
+describe('real servers', () => {
   it('server-everything: text, images, links, structured content, progress', async () => {
     const crib = await cribWith({ e: { mcp: realServer('server-everything') } });
     const chest = await crib.open();

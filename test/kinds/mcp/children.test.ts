@@ -30,7 +30,7 @@ function startParent(presence: Presence, script: string, ...args: readonly strin
 }
 
 describe('a child', () => {
-  it('is spoken to, and says how it ended', async () => {
+  it('exchanges messages, and reports how it ended', async () => {
     const child = start(undefined, 'sh', '-c', 'read line; echo "got $line"; echo oops >&2; exit 3');
     child.stdin.write('this\n');
     const said = Promise.all([text(child.stdout), text(child.stderr)]);
@@ -45,14 +45,14 @@ describe('a child', () => {
     expect(await start(undefined, '/').ended).toEqual({ kind: 'failed', reason: 'EACCES' });
   });
 
-  it('that does not listen is ended by force', async () => {
+  it('that ignores signals is killed', async () => {
     const child = start(undefined, 'sh', '-c', 'trap "" TERM; echo deaf; while true; do sleep 1; done');
     await new Promise((resolve) => child.stdout.once('data', resolve));
     await child.end(50);
     expect(await child.ended).toEqual({ kind: 'ended', code: null, signal: 'SIGKILL' });
   });
 
-  it('has time to end in good order', async () => {
+  it('has time to end normally', async () => {
     const child = start(undefined, 'sh', '-c', 'trap "echo bye; exit 0" TERM; echo up; while true; do sleep 0.1; done');
     await new Promise((resolve) => child.stdout.once('data', resolve));
     const rest = text(child.stdout);
@@ -60,7 +60,7 @@ describe('a child', () => {
     expect(await rest).toContain('bye');
   });
 
-  it('takes with it what it started, in whatever group that is', async () => {
+  it('ends together with all its descendants, in any process group', async () => {
     const presence = await watchPresence();
     const child = start(presence, 'sh', '-c', `${ROUGH} family & exec ${ROUGH} sleeps`);
     await presence.arrived(3); // two servers, and what one of them started in a session of its own
@@ -77,7 +77,7 @@ describe('a child', () => {
     await presence.left();
   });
 
-  it('whose supervisor is killed is ended, too', async () => {
+  it('whose supervisor is killed ends, too', async () => {
     const presence = await watchPresence();
     const child = start(presence, process.execPath, '--no-warnings', join(SERVERS, 'rough.ts'), 'sleeps');
     await presence.arrived(1);
@@ -88,7 +88,7 @@ describe('a child', () => {
     await presence.left();
   });
 
-  it('gets of the environment what it needs, and what it is given', () => {
+  it('gets the necessary variables of the environment, and the configured ones', () => {
     const env = { PATH: '/bin', HOME: '/home', LANG: 'C', SECRET_TOKEN: 'x', SHELL: '() { evil; }', TERM: undefined };
     expect(childEnvironment(env, { A: '1', PATH: '/other', B: undefined })).toEqual({
       A: '1',
@@ -101,7 +101,7 @@ describe('a child', () => {
 });
 
 describe('no child outlives its parent', () => {
-  it.each(['SIGKILL', 'SIGTERM'] as const)('that is ended by %s', async (signal) => {
+  it.each(['SIGKILL', 'SIGTERM'] as const)('that ends by %s', async (signal) => {
     const presence = await watchPresence();
     const parent = startParent(presence, 'keep-children.ts', 'sh', '-c', `${ROUGH} family & ${ROUGH} sleeps; true`);
     await presence.arrived(3);
@@ -119,8 +119,8 @@ describe('no child outlives its parent', () => {
   });
 });
 
-describe('what a child says', () => {
-  it('is kept to its last 64 kB, whole characters only', () => {
+describe('the output of a child', () => {
+  it('is kept to its last 64 kB, in complete characters', () => {
     const tail = createOutputTail();
     for (let index = 0; index < 5000; index++) tail.add(Buffer.from(`line ${index} ü\n`));
     expect(Buffer.byteLength(tail.text())).toBeLessThanOrEqual(65_536);
@@ -132,7 +132,7 @@ describe('what a child says', () => {
     expect(cut.text()).toBe('üüa');
   });
 
-  it('is nothing at first', () => {
+  it('is empty at first', () => {
     expect(createOutputTail().text()).toBe('');
   });
 });

@@ -54,7 +54,7 @@ function world({ reopens = false } = {}) {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('connections to a server', () => {
-  it('are opened by their first use, once for all who wait', async () => {
+  it('are opened by their first use, once for all waiting calls', async () => {
     const { use, opened } = world();
     expect(opened).toHaveLength(0);
     const [first, second] = await Promise.all([use(), use()]);
@@ -63,7 +63,7 @@ describe('connections to a server', () => {
     expect(opened).toHaveLength(2);
   });
 
-  it('that cannot be opened are tried again after a while that grows, with jitter, up to two seconds', async () => {
+  it('that cannot be opened are retried after a growing pause, with jitter, up to two seconds', async () => {
     const { use, clock, setDown, events } = world();
     setDown(true);
     const pauses: number[] = [];
@@ -79,7 +79,7 @@ describe('connections to a server', () => {
     await expect(use()).resolves.toBeDefined();
   });
 
-  it('that are lost are opened by the next use; those that keep breaking off wait', async () => {
+  it('that are lost are opened by the next use; those that break repeatedly wait', async () => {
     const { use, opened, clock } = world();
     await use();
     for (let times = 0; times < 2; times++) {
@@ -97,7 +97,7 @@ describe('connections to a server', () => {
     expect(opened).toHaveLength(4);
   });
 
-  it('of all come back by themselves where somebody is there to need them', async () => {
+  it('that are shared reconnect automatically while calls need them', async () => {
     const { use, opened, clock, events, setDown } = world({ reopens: true });
     await use();
     await use('somebody');
@@ -119,7 +119,7 @@ describe('connections to a server', () => {
     ]);
   });
 
-  it('that nobody needs are tried again after a while that grows up to a minute', async () => {
+  it('that no call needs are retried after a growing pause, up to a minute', async () => {
     const { use, opened, clock, events, setDown } = world({ reopens: true });
     await use();
     setDown(true);
@@ -137,7 +137,7 @@ describe('connections to a server', () => {
     expect(pauses).toEqual([0.25, 0.5, 1, 2, 4, 8, 16, 32, 60, 60]);
   });
 
-  it('that cannot even be asked are given up, others go on', async () => {
+  it('whose opening throws are given up, and others continue', async () => {
     const { connections, opened, use } = world();
     const work = async () => {
       throw new McpFailure('unreachable', 'gone');
@@ -152,7 +152,7 @@ describe('connections to a server', () => {
     expect(opened[1]?.isClosed()).toBe(false);
   });
 
-  it('nobody waits for one after calling off', async () => {
+  it('a cancelled call does not wait for one', async () => {
     const { connections, opened } = world();
     const listeners: (() => void)[] = [];
     const onAbort = (listener: () => void) => {
@@ -166,7 +166,7 @@ describe('connections to a server', () => {
     expect(opened).toHaveLength(1); // whoever comes next has it
   });
 
-  it('finish what is under way when they are drained, and then are closed', async () => {
+  it('finish running calls when they are drained, and are then closed', async () => {
     const { connections, opened, use } = world();
     const held = Promise.withResolvers<string>();
     const work = connections.use({ subject: MAIN, work: () => held.promise });
@@ -180,7 +180,7 @@ describe('connections to a server', () => {
     expect(opened[0]?.isClosed()).toBe(true);
   });
 
-  it('are closed at once when they have to be, also while draining', async () => {
+  it('are closed at once if necessary, also while draining', async () => {
     const { connections, opened } = world();
     void connections.use({ subject: MAIN, work: () => new Promise(() => {}) });
     await settle();
@@ -189,7 +189,7 @@ describe('connections to a server', () => {
     expect(opened[0]?.isClosed()).toBe(true);
   });
 
-  it('of one subject are closed after half an hour without use, that of all only if nobody ever needed it', async () => {
+  it('of one subject are closed after half an hour without use, the shared one only if it was never used', async () => {
     const { use, opened, clock, connections } = world();
     await connections.use({ subject: MAIN, work: async () => {}, isPassing: true });
     for (let minute = 0; minute < 32; minute++) clock.advance(60_000);
@@ -202,7 +202,7 @@ describe('connections to a server', () => {
     expect(opened.map((connection) => connection.isClosed())).toEqual([false, true]);
   });
 
-  it('are no more than a hundred: the one that was used least lately makes room', async () => {
+  it('are at most a hundred: the least recently used one is closed for a new one', async () => {
     const { use, opened, clock, connections } = world();
     for (let subject = 0; subject < 101; subject++) {
       await use(`s${subject}`);

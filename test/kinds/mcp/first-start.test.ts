@@ -53,7 +53,7 @@ async function passUntil(clock: ManualClock, isSo: () => boolean): Promise<void>
 }
 
 describe('a first start', () => {
-  it('goes on while the server prints something, long after its time, and is not ended', async () => {
+  it('continues while the server prints output, long after its timeout', async () => {
     const { clock, start } = world();
     const presence = await watchPresence();
     const file = join(temporaryFolder(), 'go');
@@ -74,7 +74,7 @@ describe('a first start', () => {
     expect(new Set(presence.pids()).size).toBe(1); // the same one, which has become a server
   });
 
-  it.runIf(process.platform === 'linux')('goes on while it computes and says nothing', async () => {
+  it.runIf(process.platform === 'linux')('continues while the server computes without output', async () => {
     const { clock, start } = world();
     const file = join(temporaryFolder(), 'go');
     const presence = await watchPresence();
@@ -88,7 +88,7 @@ describe('a first start', () => {
     expect(live.status()).toEqual({ state: 'ready' });
   });
 
-  it('is over after a minute for one that does nothing, which has been said before', async () => {
+  it('ends after a minute for an idle server, after a notice', async () => {
     const { clock, start } = world();
     const presence = await watchPresence();
     const live = await start(doing('waits', '', presence));
@@ -104,7 +104,7 @@ describe('a first start', () => {
     await presence.left();
   });
 
-  it('keeps the others waiting for ten seconds, and goes on', async () => {
+  it('delays the others by ten seconds, and continues', async () => {
     const { clock, start } = world();
     const presence = await watchPresence();
     const file = join(temporaryFolder(), 'go');
@@ -118,7 +118,7 @@ describe('a first start', () => {
     expect(live.status()).toEqual({ state: 'ready' });
   });
 
-  it('does not wait for a place where a caller waits for it', async () => {
+  it('starts without a free place if a caller waits for it', async () => {
     const { start, servers } = world();
     const presence = await watchPresence();
     const places = Math.max(2, availableParallelism());
@@ -131,7 +131,7 @@ describe('a first start', () => {
     expect(next.status()).toEqual({ state: 'ready' });
   });
 
-  it('waits for a place: as many start at a time as there are cores, and one that does nothing gives its place away', async () => {
+  it('waits for a place: as many start at once as there are cores, and an idle one gives its place away', async () => {
     const { clock, start } = world();
     const presence = await watchPresence();
     const places = Math.max(2, availableParallelism());
@@ -151,7 +151,7 @@ describe('a first start', () => {
   });
 });
 
-describe('a start that cannot come to anything says so', () => {
+describe('a start that cannot succeed says so', () => {
   it.each([
     ['asks', 'Need to install the following packages: cowsay@1.6.0 Ok to proceed? (y)'],
     ['asks on stdout', 'Enter your API key:'],
@@ -164,7 +164,7 @@ describe('a start that cannot come to anything says so', () => {
     expect(clock.now() - begun).toBeLessThan(60_000);
   });
 
-  it('a program that crashes: with its error, and the folder of npx that is to be removed', async () => {
+  it('a program that crashes: with its error, and the npx folder to remove', async () => {
     const { start } = world();
     const live = await start(doing('crashes', '/srv'));
     await live.listed;
@@ -174,7 +174,7 @@ describe('a start that cannot come to anything says so', () => {
     );
   });
 
-  it('an address at which nothing listens, and a host that is not there', async () => {
+  it('an address without a listener, and an unknown host', async () => {
     const crib = await cribWith({
       refused: { mcp: { url: 'http://127.0.0.1:9/mcp' } },
       unknown: { mcp: { url: 'http://no-such-host.invalid/mcp' } },
@@ -190,7 +190,7 @@ describe('a start that cannot come to anything says so', () => {
   });
 });
 
-it('while one server is being installed the others are called, and what it prints is shown without secrets', async () => {
+it('while one server is installed the others are called, and its output is shown without secrets', async () => {
   const file = join(temporaryFolder(), 'go');
   const server = doing('tells a secret', file);
   process.env.A_KEY = 'very-secret-key';

@@ -9,14 +9,14 @@ const namesOf = (crib: Crib) => crib.catalog.specs.map(({ name }) => name);
 const rough = (manner: string, more: object = {}) => ({ r: { mcp: serverOf('rough.ts', [manner]), ...more } });
 
 describe('a server that', () => {
-  it('prints garbage is understood all the same, and the garbage is shown to its owner', async () => {
+  it('prints garbage still works, and the operator sees the garbage', async () => {
     const crib = await cribWith(rough('garbage'));
     expect(await (await crib.open()).call('r_work')).toMatchObject({ content: [{ text: 'work done' }] });
     expect(crib.sourceOutput('r')).toContain('Server started');
     expect(crib.sourceOutput('nobody')).toBeUndefined();
   });
 
-  it('exits at start is failed, with what it said last', async () => {
+  it('exits at start has failed, with its last output', async () => {
     const crib = await cribWith(rough('exits'));
     expect(stateOf(crib, 'r')).toMatchObject({
       state: 'failed',
@@ -24,12 +24,12 @@ describe('a server that', () => {
     });
   });
 
-  it('should run in a folder that is not there says so', async () => {
+  it('has a working directory that does not exist says so', async () => {
     const crib = await cribWith({ r: { mcp: { ...serverOf('rough.ts'), cwd: '/there/is/no/such/folder' } } });
     expect(stateOf(crib, 'r')?.reason).toBe('its folder (cwd) "/there/is/no/such/folder" does not exist');
   });
 
-  it('announces other tools without end is asked now and then', async () => {
+  it('announces other tools without end is read at intervals', async () => {
     const crib = await cribWith(rough('announces'));
     const chest = await crib.open();
     const listed = async () => Number(saidOf(await chest.call('r_listed')));
@@ -37,7 +37,7 @@ describe('a server that', () => {
     expect(await listed()).toBeLessThan(100);
   });
 
-  it.each(['dies when probed', 'is silent when probed'])('%s is spoken to as one always did', async (manner) => {
+  it.each(['dies when probed', 'is silent when probed'])('%s gets the older handshake', async (manner) => {
     const crib = await cribWith(rough(manner, { initTimeoutMs: 3000 }));
     expect(await (await crib.open()).call('r_work')).toMatchObject({ ok: true });
   });
@@ -52,7 +52,7 @@ describe('a server that', () => {
     expect(saidOf(await chest.call('r_work'))).toBe('work done');
   });
 
-  it('sends 30 MB, or two answers, spoils nothing for others', async () => {
+  it('sends 30 MB, or two answers, affects no other call', async () => {
     const crib = await cribWith(rough('well'));
     const chest = await crib.open();
     const said = await Promise.all(
@@ -61,7 +61,7 @@ describe('a server that', () => {
     expect(said).toEqual(['too_large', 'work done', 'first', 'too_large', 'work done']);
   });
 
-  it('answers nonsense is told apart from one that answers', async () => {
+  it('answers nonsense is distinguished from one that answers', async () => {
     const crib = await cribWith(rough('well', { trust: true }));
     const chest = await crib.open();
     const answer = async (instead: unknown) => saidOf(await chest.call('r_nonsense', { instead }));
@@ -74,7 +74,7 @@ describe('a server that', () => {
     expect(await answer({ resultType: 'input_required' })).toBe(''); // an old server has no such word
   });
 
-  it('lists badly is shown as far as it can be, and the rest is reported', async () => {
+  it('lists badly is shown as far as possible, and the rest is reported', async () => {
     const crib = await cribWith(rough('lists badly'));
     expect(namesOf(crib)).toEqual([
       'r_good',
@@ -108,14 +108,14 @@ describe('a server that', () => {
     ['lists for ever', 'A page of its list has no new tools', 1],
     ['lists in a circle', 'has a cursor that was used before', 2],
     ['lists without end', 'more than 1000 pages', 1000],
-  ])('%s is read as far as makes sense', async (manner, trouble, count) => {
+  ])('%s is read as far as possible', async (manner, trouble, count) => {
     const crib = await cribWith(rough(manner));
     expect(stateOf(crib, 'r')).toMatchObject({ state: 'ready', toolCount: count });
     expect(crib.warnings().join('\n')).toContain(trouble);
   });
 
   it.each(['lists too many', 'lists too many pages'])(
-    '%s: the list is cut at 10,000 tools, and says so, also when it is known from before',
+    '%s: the list is cut at 10,000 tools, with a notice, also if it was stored',
     async (manner) => {
       const store = { url: `sqlite:${join(temporaryFolder(), 'crib.db')}` };
       for (const start of ['first', 'second']) {
@@ -131,7 +131,7 @@ describe('a server that', () => {
     },
   );
 
-  it('lists nonsense is failed', async () => {
+  it('lists nonsense has failed', async () => {
     const crib = await cribWith(rough('lists nonsense'));
     expect(stateOf(crib, 'r')).toMatchObject({
       state: 'failed',
@@ -139,7 +139,7 @@ describe('a server that', () => {
     });
   });
 
-  it('hangs does not hold up who closes', async () => {
+  it('hangs does not delay closing', async () => {
     const presence = await watchPresence();
     const sources = { r: { mcp: serverOf('rough.ts', ['hangs'], presence), initTimeoutMs: 600_000 } };
     const crib = await cribWith(sources, { background: true });
@@ -161,7 +161,7 @@ describe('a server over HTTP that', () => {
     ['answers with half of JSON', 200, 'application/json', '{"jsonrpc":'],
     ['answers to somebody else', 200, 'application/json', '{"jsonrpc":"2.0","id":77,"result":{}}'],
     ['packs what it says', 200, 'application/json', '{}'],
-  ])('%s is failed, with a reason', async (manner, status, type, body) => {
+  ])('%s has failed, with a reason', async (manner, status, type, body) => {
     const server = await startHttp((_, response) => {
       response.writeHead(status, {
         'content-type': type,
@@ -174,13 +174,13 @@ describe('a server over HTTP that', () => {
     expect(stateOf(crib, 'r')?.reason).not.toContain('stack trace');
   });
 
-  it('never answers is left after the time that is allowed', async () => {
+  it('never answers is given up after the timeout', async () => {
     const server = await startHttp(() => {});
     const crib = await cribWith({ r: { mcp: { url: server.url }, initTimeoutMs: 200 } });
     expect(stateOf(crib, 'r')).toMatchObject({ state: 'failed', reason: 'it did not answer within 200 ms' });
   });
 
-  it('sends us elsewhere is not followed', async () => {
+  it('redirects is not followed', async () => {
     const elsewhere = await startHttp((_, response) => void response.end());
     const server = await startHttp((_, response) => void response.writeHead(307, { location: elsewhere.url }).end());
     const crib = await cribWith(at(server.url));

@@ -123,7 +123,7 @@ describe('the answer to a call', () => {
   });
 });
 
-describe('a server that has no time', () => {
+describe('a busy server', () => {
   const date = 'Sun, 15 Nov 2026 12:00:00 GMT';
   it.each<[number, Readonly<Record<string, string>>, number | undefined]>([
     [429, { 'retry-after': '7' }, 7000],
@@ -143,7 +143,7 @@ describe('a server that has no time', () => {
 });
 
 describe('the trace of a call', () => {
-  it('stands in a header and in the message, in the newest era', async () => {
+  it('is in a header and in the message, in the newest era', async () => {
     const server = await startModern();
     const chest = await (await cribWith({ m: { mcp: { url: server.url } } })).open();
     expect(await chest.call('m_meta', {}, { traceparent: TRACE })).toMatchObject({ data: { traceparent: TRACE } });
@@ -152,7 +152,7 @@ describe('the trace of a call', () => {
     expect(callsOf(server.requests).at(-1)?.headers).not.toHaveProperty('traceparent');
   });
 
-  it('stands in a header in the older era, too', async () => {
+  it('is in a header in the older era, too', async () => {
     const server = await startSessions();
     const chest = await (await cribWith({ a: { mcp: { url: server.url } } })).open();
     await chest.call('a_work', {}, { traceparent: TRACE });
@@ -164,7 +164,7 @@ function callsOf(requests: readonly IncomingMessage[]): readonly IncomingMessage
   return requests.filter(({ headers }) => headers['mcp-method'] === 'tools/call');
 }
 
-it('a tool that its server does not know any more is no reason to leave the others alone', async () => {
+it('a tool that its server no longer knows does not affect the others', async () => {
   const server = await startModern();
   const chest = await (await cribWith({ m: { mcp: { url: server.url } } })).open();
   for (let time = 0; time < 10; time++)

@@ -42,7 +42,7 @@ async function pass(request: IncomingMessage, response: ServerResponse, url: str
 }
 
 describe('a server over HTTP', () => {
-  it('of the transport before is found out, or told', async () => {
+  it('of the older transport is detected, or configured', async () => {
     const server = await startSse();
     const crib = await cribWith({ a: { mcp: { url: server.url } }, b: { mcp: { type: 'sse', url: server.url } } });
     const chest = await crib.open();
@@ -52,7 +52,7 @@ describe('a server over HTTP', () => {
     expect(['unavailable', 'unknown_outcome']).toContain(saidOf(await chest.call('a_work')));
   });
 
-  it('whose session is over is asked for another one', async () => {
+  it('whose session has ended gets a new one', async () => {
     const server = await startSessions();
     const crib = await cribWith({ a: { mcp: { url: server.url } } }, { watch: false });
     const chest = await crib.open();
@@ -61,7 +61,7 @@ describe('a server over HTTP', () => {
     expect(saidOf(await chest.call('a_count'))).toBe('1');
   });
 
-  it('that is gone is not said to be ready, though nobody calls it, and is ready when it is back', async () => {
+  it('that is gone is not ready even without calls, and is ready when it is back', async () => {
     const server = await startModern();
     const crib = await cribWith({ m: { mcp: { url: server.url } } });
     await vi.waitFor(() => expect(server.requests.length).toBeGreaterThan(2)); // it is listened to
@@ -74,14 +74,14 @@ describe('a server over HTTP', () => {
     expect(stateOf(crib, 'm')?.reason).toBeUndefined();
   });
 
-  it('is told that its session is over', async () => {
+  it('gets the end of its session', async () => {
     const server = await startSessions();
     const crib = await cribWith({ a: { mcp: { url: server.url } } });
     await crib.close();
     expect(server.requests.at(-1)?.method).toBe('DELETE');
   });
 
-  it('of the newest era announces its tools to whoever listens', async () => {
+  it('of the newest era announces its tools to listening clients', async () => {
     const server = await startModern();
     const crib = await cribWith({ m: { mcp: { url: server.url } } });
     const chest = await crib.open();
@@ -95,7 +95,7 @@ describe('a server over HTTP', () => {
     await grown;
   });
 
-  it('that is lost in the middle of a call leaves its outcome unknown', async () => {
+  it('that is lost during a call leaves its outcome unknown', async () => {
     const server = await startSessions();
     const crib = await cribWith({ a: { mcp: { url: server.url } } }, { watch: false });
     const chest = await crib.open();
@@ -106,7 +106,7 @@ describe('a server over HTTP', () => {
     expect(saidOf(await chest.call('a_work', {}, { retries: 5 }))).toBe('work done');
   });
 
-  it('that has no time is asked again later, and keeps the calls of others', async () => {
+  it('that is busy gets the call again later, and keeps other calls', async () => {
     const server = await startModern();
     let isBusy = false;
     const door = await startHttp((request, response) => {
@@ -125,7 +125,7 @@ describe('a server over HTTP', () => {
 });
 
 describe('credentials', () => {
-  it('in headers go to the host of the server, looked up for each request', async () => {
+  it('in headers are sent to the host of the server, looked up for each request', async () => {
     const server = await startModern();
     environment({ UPSTREAM_KEY: 'first-secret-value' });
     const rest = { secrets: { key: { env: 'UPSTREAM_KEY', hosts: [server.host] } } };
@@ -149,7 +149,7 @@ describe('credentials', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('a bearer token is sent, and a wrong one is the credential that is wrong', async () => {
+  it('a bearer token is sent, and a wrong one is reported as a wrong credential', async () => {
     const server = await startModern();
     const door = await guarded(server, ({ headers }) => headers.authorization === 'Bearer right-secret-value');
     environment({ RIGHT: 'right-secret-value', WRONG: 'wrong-secret-value' });
@@ -187,7 +187,7 @@ describe('credentials', () => {
   });
   const secretsFor = (host: string) => ({ secrets: { client: { env: 'CLIENT_SECRET', hosts: [host] } } });
 
-  it('client credentials are exchanged for a token, which is kept until it expires', async () => {
+  it('client credentials are exchanged for a token, which is cached until it expires', async () => {
     environment({ CLIENT_SECRET: 'client-secret-value' });
     const [server, tokens] = [await startModern(), await startTokens()];
     const door = await guarded(server, tokens.isGood);
@@ -199,7 +199,7 @@ describe('credentials', () => {
     for (const hidden of ['client-secret-value', 'token-number']) expect(shown).not.toContain(hidden);
   });
 
-  it('a token that is over, or refused, is replaced', async () => {
+  it('an expired or refused token is replaced', async () => {
     environment({ CLIENT_SECRET: 'client-secret-value' });
     const [server, tokens] = [await startModern(), await startTokens(1)];
     let refusals = 0;
@@ -211,7 +211,7 @@ describe('credentials', () => {
     expect(tokens.asked.length).toBeGreaterThan(3);
   });
 
-  it('where tokens are given out is found out, and the secret goes only to a host it is bound to', async () => {
+  it('the token endpoint is discovered, and the secret is sent only to a host it is bound to', async () => {
     environment({ CLIENT_SECRET: 'client-secret-value' });
     const [server, tokens] = [await startModern(), await startTokens()];
     const door = await startHttp(async (request, response) => {
@@ -243,7 +243,7 @@ describe('credentials', () => {
     expect(tokens.asked).toHaveLength(count);
   });
 
-  it('whoever gives out no token is named', async () => {
+  it('a server that issues no token is named', async () => {
     environment({ CLIENT_SECRET: 'another-secret-value' });
     const [server, tokens] = [await startModern(), await startTokens()];
     const auth = clientCredentials({ tokenUrl: tokens.url });

@@ -15,7 +15,7 @@ async function start(sources: object, folder: string) {
 }
 
 describe('the last known list of a server', () => {
-  it('is enough for a start: no server is started until somebody calls', async () => {
+  it('is enough for a start: no server starts until a caller needs it', async () => {
     const folder = temporaryFolder();
     const presence = await watchPresence();
     const sources = { r: { mcp: serverOf('rough.ts', [], presence) } };
@@ -65,7 +65,7 @@ describe('the last known list of a server', () => {
     expect((await start(sources, folder)).names).toEqual(['r_work', 'r_new']);
   });
 
-  it('counts only for the server it came from', async () => {
+  it('is used only for the server it came from', async () => {
     const folder = temporaryFolder();
     await (await start({ r: { mcp: serverOf('rough.ts') } }, folder)).crib.close();
     const { crib, names } = await start({ r: { mcp: serverOf('rough.ts', ['exits']) } }, folder);
@@ -73,7 +73,7 @@ describe('the last known list of a server', () => {
     expect(stateOf(crib, 'r')).toMatchObject({ state: 'failed' });
   });
 
-  it('is read with care: somebody else may have written it', async () => {
+  it('is validated: another process may have written it', async () => {
     const folder = temporaryFolder();
     const sources = { r: { mcp: serverOf('rough.ts') } };
     const { crib } = await start(sources, folder);
@@ -87,7 +87,7 @@ describe('the last known list of a server', () => {
     expect((await start(sources, folder)).names).toEqual(['r_fine']);
   });
 
-  it('holds neither addresses nor secrets', async () => {
+  it('contains neither addresses nor secrets', async () => {
     const folder = temporaryFolder();
     const server = await startSessions();
     process.env.LIST_KEY = 'very-secret-key';
@@ -108,8 +108,8 @@ describe('the last known list of a server', () => {
   });
 });
 
-describe('a list that is not known', () => {
-  it('is learned before createCrib resolves, two servers at once at least', async () => {
+describe('a list that is not stored', () => {
+  it('is fetched before createCrib resolves, at least two servers at once', async () => {
     const presence = await watchPresence();
     const hanging = { mcp: serverOf('rough.ts', ['hangs'], presence), initTimeoutMs: 3000 };
     const starting = cribWith({ a: hanging, b: hanging, r: { mcp: serverOf('rough.ts') } });
@@ -120,7 +120,7 @@ describe('a list that is not known', () => {
     for (const name of ['a', 'b']) expect(stateOf(crib, name)).toMatchObject({ state: 'failed' });
   });
 
-  it('is learned in the background where somebody asks for that', async () => {
+  it('is fetched in the background on request', async () => {
     const crib = await cribWith({ r: { mcp: serverOf('rough.ts') } }, { background: true });
     expect(stateOf(crib, 'r')).toEqual({ name: 'r', state: 'starting', toolCount: 0 });
     await untilChanged(crib, () => namesOf(crib).includes('r_work'));

@@ -7,7 +7,7 @@ const saying = (said: string) => describeEnd(ENDED, SERVER, said);
 const failing = (command: string, reason = 'ENOENT') =>
   describeEnd({ kind: 'failed', reason }, { ...SERVER, command }, '');
 
-describe('what a program said before it ended is told by the line that says why', () => {
+describe('the report of an ended program has the line that says why', () => {
   it.each([
     [
       'node',
@@ -71,7 +71,7 @@ npm error A complete log of this run can be found in: /home/alice/.npm/_logs/x.l
     expect(saying(said)).toBe(`"npx" ended with exit code 1; it said: ${error}`);
   });
 
-  it('where no line does so, by the last one that says something', () => {
+  it('without such a line, the last meaningful one', () => {
     expect(saying('starting\nsh: 1: nothing: not found\n\n')).toBe(
       '"npx" ended with exit code 1; its last output: sh: 1: nothing: not found',
     );
@@ -84,7 +84,7 @@ npm error A complete log of this run can be found in: /home/alice/.npm/_logs/x.l
   });
 });
 
-describe('a package that npx has installed by half', () => {
+describe('a package that npx has installed incompletely', () => {
   const CURE = /incomplete: remove the folder (\S+), then start the server again/;
   it.each([
     [
@@ -103,7 +103,7 @@ describe('a package that npx has installed by half', () => {
     expect(CURE.exec(saying(said))?.[1]).toBe(folder);
   });
 
-  it('is suspected where npx finds no program, in the cache that the server was given', () => {
+  it('is suspected if npx finds no program, in the cache of the server', () => {
     const said = 'npm error could not determine executable to run\n';
     expect(saying(said)).toContain('remove the folder /home/alice/.npm/_npx, then start the server again');
     const elsewhere = { ...SERVER, env: { HOME: '/home/alice', npm_config_cache: '/cache' } };
@@ -116,7 +116,7 @@ describe('a package that npx has installed by half', () => {
   });
 });
 
-describe('a program that is not there is told with the cure', () => {
+describe('a missing program is reported with the remedy', () => {
   it.each([
     ['uvx', 'program "uvx" not found; install uv, or write the full path of uvx'],
     ['npxx', 'program "npxx" not found in PATH; install it, or write its full path. Did you mean "npx"?'],
@@ -129,7 +129,7 @@ describe('a program that is not there is told with the cure', () => {
     expect(failing(command)).toBe(words);
   });
 
-  it('and so is one that may not be run', () => {
+  it('and so is one without permission to run', () => {
     expect(failing('/srv/notes.txt', 'EACCES')).toContain('it is not executable');
     expect(failing('x', 'E2BIG')).toBe('"x" cannot be run: E2BIG');
   });

@@ -48,7 +48,7 @@ describe.each(Object.entries(WAYS))('a server %s', (way, reach) => {
     });
   });
 
-  it('specs say what the server says', async () => {
+  it('specs have the data of the server', async () => {
     const { crib } = await open(await reach(), { trust: true });
     expect(crib.get('w_echo')).toMatchObject({
       title: 'Say it again',
@@ -92,7 +92,7 @@ describe.each(Object.entries(WAYS))('a server %s', (way, reach) => {
     if (way !== 'over HTTP, of the older era') expect(await until(1)).toEqual({ count: 1 });
   });
 
-  it('an answer of 30 MB is too large, and the server goes on', async () => {
+  it('an answer of 30 MB is too large, and the server continues', async () => {
     const { chest } = await open(await reach());
     const [big, small] = await Promise.all([
       chest.call('w_big', { bytes: 30_000_000 }),
@@ -103,7 +103,7 @@ describe.each(Object.entries(WAYS))('a server %s', (way, reach) => {
     expect(await chest.call('w_big', { bytes: 3_000_000 })).toMatchObject({ ok: true });
   });
 
-  it('errors of the protocol say what was wrong and not where', async () => {
+  it('protocol errors say what was wrong and not where', async () => {
     const { chest } = await open(await reach());
     const codeOf = async (code: number) => {
       const result = await chest.call('w_refuse', { code });
@@ -115,7 +115,7 @@ describe.each(Object.entries(WAYS))('a server %s', (way, reach) => {
     expect(await codeOf(-32601)).toEqual(['tool_error', 'not like this']);
   });
 
-  it('what its hints say can only raise caution unless it is trusted', async () => {
+  it('its hints can only raise caution unless it is trusted', async () => {
     const { crib, chest } = await open(await reach());
     expect(crib.get('w_echo')?.effects).toEqual({});
     expect(crib.get('w_everything')?.effects).toEqual({ destructive: true, idempotent: false });
@@ -148,17 +148,17 @@ describe('a server of the newest era', () => {
     });
   });
 
-  it('asks nobody who never said that they can be asked', async () => {
+  it('does not ask a client without that capability', async () => {
     const { chest } = await open(serverOf('modern.ts'));
     expect(await chest.call('w_ask')).toMatchObject({ error: { code: 'tool_error' } });
   });
 
-  it('that only wants to be asked again is asked again', async () => {
+  it('that only asks for a retry gets one', async () => {
     const { chest } = await open(serverOf('modern.ts'));
     expect(await chest.call('w_again')).toMatchObject({ content: [{ text: 'here you are' }] });
   });
 
-  it('gets arguments in headers where its schema asks for that', async () => {
+  it('gets arguments in headers if its schema requires it', async () => {
     const { chest } = await open({ url: (await startModern()).url });
     expect(await chest.call('w_routed', { region: 'eu' })).toMatchObject({ content: [{ text: 'eu eu' }] });
     expect(await chest.call('w_routed', { region: 'hü' })).toMatchObject({

@@ -124,7 +124,7 @@ describe('after an outage of 40 s with 20 callers', () => {
     ['a tool of unknown effects', {}],
   ])('%s', (_tool, effects) => {
     it.each(OUTAGES)(
-      'a server that %s is used within 5 s, and no caller ever waited longer than 3 s',
+      'a server that %s is used within 5 s, and no caller ever waits longer than 3 s',
       async (_, outage) => {
         const { state, chest } = await world(effects);
         const seen = keepCalling(chest, 20);
@@ -143,7 +143,7 @@ describe('after an outage of 40 s with 20 callers', () => {
       },
     );
 
-    it('no caller waits longer than 3 s for a server that is being started again and takes 10 s for that', async () => {
+    it('no caller waits longer than 3 s for a server that restarts within 10 s', async () => {
       const { state, chest } = await world(effects);
       const seen = keepCalling(chest, 20);
       await pass(3000);
@@ -154,7 +154,7 @@ describe('after an outage of 40 s with 20 callers', () => {
     });
   });
 
-  it('the first caller of a server that takes 8 s to start has its answer', async () => {
+  it('the first caller of a server that takes 8 s to start gets its answer', async () => {
     const { state, chest } = await world({});
     state.outage = { how: 'opens', openMs: 8000 };
     const first = chest.call('work');

@@ -128,7 +128,7 @@ describe('an outage of an upstream server', () => {
     },
   );
 
-  it('a server on stdio that ends with every call is not started more often than about once in a second', async () => {
+  it('a server on stdio that ends with every call starts at most about once per second', async () => {
     const presence = await watchPresence();
     const crib = await cribWith({ far: { mcp: serverOf('rough.ts', ['well'], presence) } });
     const upstream = { tool: 'far_die', chest: await crib.open(), takeAway: async () => {}, putBack: async () => {} };

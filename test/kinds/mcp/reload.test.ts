@@ -32,7 +32,7 @@ describe('a configuration that changes', () => {
     expect(saidOf(await chest.call('s_work'))).toBe('unknown_tool');
   });
 
-  it('an entry that says the same keeps its server', async () => {
+  it('an equal entry keeps its server', async () => {
     const config = (more: object) => yaml({ sources: { s: { mcp: serverOf('rough.ts') }, ...more } });
     const folder = folderWith({ 'toolcrib.yaml': config({}), 'tools.json': '{"tools":[]}' });
     const crib = await cribOf(folder, { watch: false });
@@ -45,7 +45,7 @@ describe('a configuration that changes', () => {
 });
 
 describe('a spec that names a tool of a server', () => {
-  it('runs there, whoever brings it', async () => {
+  it('runs there, whichever source brings it', async () => {
     const run = (source: string) => ({ kind: 'mcp', source, tool: 'work' });
     const tools = [
       { name: 'mine', description: '', run: run('s') },
@@ -64,7 +64,7 @@ describe('a spec that names a tool of a server', () => {
 });
 
 describe('the command line', () => {
-  it('lists what is known without starting a server; check connects; a call starts one', async () => {
+  it('lists stored tools without starting a server; check connects; a call starts one', async () => {
     const folder = temporaryFolder();
     const starts = `${folder}/starts`;
     const shop = createWorkshop({
@@ -88,7 +88,7 @@ describe('the command line', () => {
   });
 });
 
-it('a source of which the server is listed under another name is named so', async () => {
+it('a source whose server is listed under another name is reported', async () => {
   const crib = await cribWith({
     'my.server': { mcp: serverOf('rough.ts') },
     s: { mcp: serverOf('rough.ts'), prefix: 'x' },

@@ -35,11 +35,11 @@ const given = (env: Readonly<Record<string, string>>, command = 'node', passEnv:
   serverEnvironment(env, { command, passEnv, configured: {} });
 
 describe('the environment of children', () => {
-  it('every child gets certificates and exceptions from proxies, and nothing for package runners', () => {
+  it('every child gets certificates and proxy exceptions, and nothing for package runners', () => {
     expect(childEnvironment({ ...NETWORK, ...FOR_SERVERS, ...WITHHELD })).toEqual(NETWORK);
   });
 
-  it('servers of the configuration also get what package runners need, without credentials', () => {
+  it('configured servers also get what package runners need, without credentials', () => {
     const { env, credentials } = given(
       { ...NETWORK, ...FOR_SERVERS, ...WITHHELD, GITHUB_TOKEN: 'x', OTHER: 'x' },
       'npx',
@@ -56,7 +56,7 @@ describe('the environment of children', () => {
     { UV_INDEX: 'mine=https://ann:password@pypi.test/simple' },
     { PIP_EXTRA_INDEX_URL: 'https://pypi.test/simple https://ann:password@pypi.test/simple' },
     { PIP_INDEX_URL: 'https://pypi.test/simple?api_key=0123456789' },
-  ])('an address with a credential goes to package runners alone, and is a secret: %o', (env) => {
+  ])('an address with a credential is passed only to package runners, and is a secret: %o', (env) => {
     const [value] = Object.values(env);
     for (const command of ['npx', 'npm', 'uvx', 'uv', 'pipx', '/usr/bin/npx', 'C:\\node\\npx.cmd']) {
       const { env: passed, credentials } = given(env as Record<string, string>, command);
@@ -71,7 +71,7 @@ describe('the environment of children', () => {
     }
   });
 
-  it('of such an address the password is a secret by itself, as written and as sent', () => {
+  it('the password of such an address is a secret itself, as written and as sent', () => {
     const hidden = given({ HTTPS_PROXY: PROXY }, 'npx').credentials.map(({ value }) => value);
     expect(hidden).toEqual(expect.arrayContaining([PROXY, 'pass%20word-1', 'pass word-1', 'ann:pass word-1']));
     expect(given({ HTTPS_PROXY: 'http://ann:p@ss-word@proxy' }, 'npx').credentials).toContainEqual({
@@ -80,7 +80,7 @@ describe('the environment of children', () => {
     });
   });
 
-  it('passEnv passes on what it names, and what is configured comes first', () => {
+  it('passEnv passes on what it names, and configured values take precedence', () => {
     const env = { GITHUB_TOKEN: 'a-token', HTTPS_PROXY: PROXY, DISPLAY: ':0', OTHER: 'x', CODE: '() { evil; }' };
     const { env: passed, credentials } = given(env, 'node', [
       'GITHUB_TOKEN',
@@ -133,7 +133,7 @@ describe('a server of the configuration', () => {
     'getaddrinfo ENOTFOUND registry.npmjs.org',
     'error: invalid peer certificate: UnknownIssuer',
     'ssl.SSLCertVerificationError: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed',
-  ])('that fails with "%s" says what it was not given', async (line) => {
+  ])('that fails with "%s" names what it was not given', async (line) => {
     Object.assign(process.env, { HTTPS_PROXY: PROXY, npm_config__auth: 'a-very-secret-value' });
     const mcp = { command: 'sh', args: ['-c', 'echo "$1" >&2; echo done >&2; exit 1', 'sh', line] };
     const crib = await cribWith({ s: { mcp } });
@@ -145,7 +145,7 @@ describe('a server of the configuration', () => {
     expect(reason).not.toContain('a-very-secret-value');
   });
 
-  it('that does not answer and complains of the network says so, too', async () => {
+  it('that does not answer and complains about the network says so, too', async () => {
     process.env.HTTPS_PROXY = PROXY;
     const mcp = { command: 'sh', args: ['-c', 'echo "getaddrinfo EAI_AGAIN registry" >&2; exec sleep 60'] };
     const crib = await cribWith({ s: { mcp, initTimeoutMs: 1500 } });
@@ -154,14 +154,14 @@ describe('a server of the configuration', () => {
     );
   });
 
-  it('that fails otherwise says nothing of the network', async () => {
+  it('that fails for another reason does not mention the network', async () => {
     process.env.HTTPS_PROXY = PROXY;
     const crib = await cribWith({ s: { mcp: { command: 'sh', args: ['-c', 'echo broken >&2; exit 1'] } } });
     expect(stateOf(crib, 's')?.reason).toContain('broken');
     expect(stateOf(crib, 's')?.reason).not.toContain('not given');
   });
 
-  it('that is reached by its address has no environment, which check says', async () => {
+  it('that has an address has no environment, and check says so', async () => {
     const crib = await cribWith({
       s: { mcp: { url: 'http://127.0.0.1:9/mcp' }, passEnv: 'X' },
       t: { mcp: serverOf('rough.ts') },

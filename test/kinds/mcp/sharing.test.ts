@@ -37,7 +37,7 @@ describe('connections are shared as `share` says', () => {
     expect(await countAs(share, callers)).toEqual(counts);
   });
 
-  it('where each caller has a server, nobody has the one that listed the tools', async () => {
+  it('if each caller has a server, no caller gets the one that listed the tools', async () => {
     const presence = await watchPresence();
     const crib = await cribWith({ s: { mcp: serverOf('rough.ts', [], presence), share: 'caller' } });
     await presence.left();
@@ -54,7 +54,7 @@ describe('connections are shared as `share` says', () => {
     await presence.left();
   });
 
-  it('never are there two starts at once', async () => {
+  it('two starts never run at once', async () => {
     const presence = await watchPresence();
     const crib = await cribWith({ s: { mcp: serverOf('rough.ts', [], presence), share: 'caller' } });
     await presence.left();
@@ -92,7 +92,7 @@ describe('check warns when callers share a source that carries a credential', ()
     expect(await warn(source)).toBe(isWarned);
   });
 
-  it('also where it was said, if there are several callers', async () => {
+  it('also if share is set, with several callers', async () => {
     const access = { keys: true, roles: {} };
     expect(await warn({ mcp: { url, auth: { bearer: secret } }, share: 'all' }, { access })).toBe(true);
     expect(await warn({ mcp: { url, auth: { bearer: secret } }, share: 'conversation' }, { access })).toBe(false);

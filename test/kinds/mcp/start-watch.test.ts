@@ -60,7 +60,7 @@ function starting(timeoutMs = MINUTE_MS) {
 }
 
 describe('a start', () => {
-  it('that shows no progress is over when its time is', () => {
+  it('without progress ends with its timeout', () => {
     const { wait, over, clock, watched } = starting();
     wait(59_000);
     expect(over).toEqual([]);
@@ -77,7 +77,7 @@ describe('a start', () => {
         () =>
           print('.\n'),
     ],
-  ])('that %s goes on for ten minutes, and not longer', (_what, doing) => {
+  ])('that %s continues for ten minutes, and not longer', (_what, doing) => {
     const start = starting();
     start.wait(599_000, doing(start));
     expect(start.over).toEqual([]);
@@ -86,7 +86,7 @@ describe('a start', () => {
     expect(start.over).toEqual(['it did not answer within 600000 ms']);
   });
 
-  it('that stops working after its time has ten seconds more', () => {
+  it('that stops working after its timeout has ten seconds more', () => {
     const start = starting();
     start.wait(100_000, start.work);
     start.wait(9000);
@@ -95,7 +95,7 @@ describe('a start', () => {
     expect(start.over).toEqual(['it did not answer within 60000 ms']);
   });
 
-  it('has all of a time that is longer than ten minutes', () => {
+  it('has the full timeout if it is longer than ten minutes', () => {
     const start = starting(20 * MINUTE_MS);
     start.wait(20 * MINUTE_MS - 1000, start.work);
     expect(start.over).toEqual([]);
@@ -103,7 +103,7 @@ describe('a start', () => {
     expect(start.over).toEqual(['it did not answer within 1200000 ms']);
   });
 
-  it('of a short time is not waited for ten seconds longer', () => {
+  it('with a short timeout has no ten seconds more', () => {
     const start = starting(700);
     start.clock.advance(699);
     start.work();
@@ -114,7 +114,7 @@ describe('a start', () => {
     expect(start.over).toEqual(['it did not answer within 700 ms']);
   });
 
-  it('that does nothing for ten seconds is silent until it does something', () => {
+  it('that is idle for ten seconds is silent until it continues', () => {
     const { wait, phases, print, over } = starting();
     wait(9000);
     expect(phases).toEqual([]);
@@ -127,7 +127,7 @@ describe('a start', () => {
     expect(over).toEqual([]);
   });
 
-  it('that has ended is not looked at any more', () => {
+  it('that has ended is no longer watched', () => {
     const { clock, watch, wait, watched, over } = starting();
     wait(2000);
     expect(watched()).toBe(1);
@@ -137,7 +137,7 @@ describe('a start', () => {
 });
 
 describe('a program that asks', () => {
-  it('is over as soon as it waits for the answer, with the question and the cure', () => {
+  it('fails as soon as it waits for an answer, with the question and the remedy', () => {
     const { wait, print, work, over } = starting();
     print('Need to install the following packages:\ncowsay@1.6.0\nOk to proceed? (y) ');
     wait(1000);
@@ -157,7 +157,7 @@ describe('a program that asks', () => {
     'Password for alice:\n',
     'Press ENTER to continue\n',
     '\x1b[1m? \x1b[0mWhich account do you want?\x1b[0m ',
-  ])('is known by %j', (text) => {
+  ])('is recognized by %j', (text) => {
     const { wait, print, over } = starting();
     print(text);
     wait(3000);
@@ -172,7 +172,7 @@ describe('a program that asks', () => {
     'Loading 50%',
     'Installed (yes, really)\n',
     '',
-  ])('is not taken for one that says %j', (text) => {
+  ])('is not confused with one that prints %j', (text) => {
     const { wait, print, over } = starting();
     print(text);
     wait(30_000);
@@ -180,7 +180,7 @@ describe('a program that asks', () => {
   });
 });
 
-it('the owner is told what a start waits for, and the last three lines that it printed', () => {
+it('the operator sees what a start waits for, and its last three lines of output', () => {
   const report = (phase: StartPhase, said: string) => describeStart({ phase, said: () => said });
   expect(report('waiting', '')).toBe('queued: other servers are starting');
   expect(report('working', '')).toBeUndefined();

@@ -7,7 +7,7 @@ const namesOf = (crib: Crib) => crib.catalog.specs.map(({ name }) => name);
 const DEAD = { command: 'there-is-no-such-program' };
 
 describe('20. After a server reconnects with other tools every view follows. A selector that matches nothing is reported by `check` and at start.', () => {
-  it('a server that is started again with other tools', async () => {
+  it('a server that restarts with other tools', async () => {
     const presence = await watchPresence();
     const rest = { profiles: { reader: { include: ['w_grown*', 'w_pid'] } } };
     const crib = await cribWith({ w: { mcp: serverOf('modern.ts', [], presence) } }, { rest });
@@ -22,7 +22,7 @@ describe('20. After a server reconnects with other tools every view follows. A s
     expect(stateOf(crib, 'w')).toMatchObject({ state: 'ready' });
   });
 
-  it('a server over HTTP that says that its tools have changed, or comes back with others', async () => {
+  it('a server over HTTP that announces changed tools, or returns with others', async () => {
     const server = await startSessions();
     const crib = await cribWith({ w: { mcp: { url: server.url } } });
     await untilChanged(crib, () => server.requests.some(({ method }) => method === 'GET'));
@@ -37,7 +37,7 @@ describe('20. After a server reconnects with other tools every view follows. A s
     await untilChanged(crib, () => namesOf(crib).includes('w_newer'));
   });
 
-  it('a selector for a server that does not have it', async () => {
+  it('a selector for a server that does not have the tool', async () => {
     const rest = { profiles: { reader: { include: ['w_nothing*', 'w_work'] } } };
     const crib = await cribWith({ w: { mcp: serverOf('rough.ts') } }, { rest });
     expect(crib.warnings().join('\n')).toContain('w_nothing*');
@@ -66,7 +66,7 @@ describe('21. A source that fails to list keeps its last known list (calls answe
     expect(await chest.call('r_work')).toMatchObject({ ok: true });
   });
 
-  it('a server that never was there is shown as failed, and the rest are listed', async () => {
+  it('a server that never answered is shown as failed, and the rest are listed', async () => {
     const crib = await cribWith({ dead: { mcp: DEAD }, r: { mcp: serverOf('rough.ts') } });
     expect(stateOf(crib, 'dead')).toEqual({
       name: 'dead',
@@ -77,7 +77,7 @@ describe('21. A source that fails to list keeps its last known list (calls answe
     expect(namesOf(crib)).toContain('r_work');
   });
 
-  it('a tool that fails is not tried on a server that has one of the same name', async () => {
+  it('a tool that fails is not tried on a server with a tool of the same name', async () => {
     const sources = { a: { mcp: serverOf('modern.ts'), prefix: '' }, b: { mcp: serverOf('modern.ts'), prefix: '' } };
     const crib = await cribWith(sources);
     const chest = await crib.open();
@@ -123,7 +123,7 @@ describe('52. MCP: connections shared as `share` says; opened lazily; initialisa
     await presence.left();
   });
 
-  it('a server that never lists its tools does not hold up closing', async () => {
+  it('a server that never lists its tools does not delay closing', async () => {
     const presence = await watchPresence();
     const crib = await cribWith({ n: { mcp: serverOf('rough.ts', ['never lists'], presence), initTimeoutMs: 3000 } });
     expect(stateOf(crib, 'n')).toMatchObject({ state: 'failed', reason: 'it did not list its tools in time' });
@@ -131,7 +131,7 @@ describe('52. MCP: connections shared as `share` says; opened lazily; initialisa
     await presence.left();
   });
 
-  it('a server that was killed comes back by itself while its neighbour answers', async () => {
+  it('a server that was killed reconnects automatically while its neighbour answers', async () => {
     const presence = await watchPresence();
     const crib = await cribWith({ a: { mcp: serverOf('rough.ts', [], presence) }, b: { mcp: serverOf('rough.ts') } });
     const chest = await crib.open();
@@ -144,7 +144,7 @@ describe('52. MCP: connections shared as `share` says; opened lazily; initialisa
     expect(stateOf(crib, 'a')).toMatchObject({ state: 'ready' });
   });
 
-  it('or at the next call, where nothing is watched', async () => {
+  it('or at the next call, without watching', async () => {
     const presence = await watchPresence();
     const crib = await cribWith({ a: { mcp: serverOf('rough.ts', [], presence) } }, { watch: false });
     const chest = await crib.open();
@@ -154,7 +154,7 @@ describe('52. MCP: connections shared as `share` says; opened lazily; initialisa
     await presence.arrived(2);
   });
 
-  it('a call that is idempotent is repeated after a lost connection, any other is not', async () => {
+  it('an idempotent call is repeated after a lost connection, any other is not', async () => {
     const presence = await watchPresence();
     const overrides = { a_die: { effects: { idempotent: true } } };
     const crib = await cribWith({ a: { mcp: serverOf('rough.ts', [], presence), overrides } }, { watch: false });
@@ -166,7 +166,7 @@ describe('52. MCP: connections shared as `share` says; opened lazily; initialisa
     await presence.left();
   });
 
-  it('what a server claims about itself does not make a call repeatable', async () => {
+  it('the claims of a server do not make a call repeatable', async () => {
     const presence = await watchPresence();
     const crib = await cribWith({ w: { mcp: serverOf('modern.ts', [], presence) } }, { watch: false });
     expect(await (await crib.open()).call('w_crash')).toMatchObject({ error: { code: 'unknown_outcome' } });

@@ -121,8 +121,8 @@ async function connect(
   return cribWith({ m: { mcp: { url, auth, ...mcp } } }, { rest });
 }
 
-describe('a server that refuses us cannot make us connect to another port of this machine', () => {
-  it.each(CLAIMS)('where %s', async (_, claims) => {
+describe('a server that refuses the crib cannot make it connect to another port of this machine', () => {
+  it.each(CLAIMS)('if %s', async (_, claims) => {
     const other = await startOther();
     const door = await startDoor(claims, other.port);
     const crib = await connect(door.url);
@@ -131,7 +131,7 @@ describe('a server that refuses us cannot make us connect to another port of thi
     expect(other.count()).toBe(0);
   });
 
-  it.each(CLAIMS)('where %s, by the older transport', async (_, claims) => {
+  it.each(CLAIMS)('if %s, with the older transport', async (_, claims) => {
     const other = await startOther();
     const door = await startDoor(claims, other.port);
     const crib = await connect(door.url, { type: 'sse' });
@@ -144,7 +144,7 @@ describe('a server that refuses us cannot make us connect to another port of thi
     ['describes the resource', 'challenge'],
     ['is an authorization server', 'server'],
     ['gives out tokens', 'token'],
-  ])('nor by another scheme on its own port, where that %s', async (_, part) => {
+  ])('nor with another scheme on its own port, if that %s', async (_, part) => {
     const claims: Record<string, string | readonly string[]> = {};
     const door = await startDoor(claims, 0);
     const secure = door.origin.replace('http:', 'https:');
@@ -156,7 +156,7 @@ describe('a server that refuses us cannot make us connect to another port of thi
     expect(door.garbled).toEqual([]);
   });
 
-  it.each([301, 302, 303, 307, 308])('nor by a redirect %i of what we ask it', async (status) => {
+  it.each([301, 302, 303, 307, 308])('nor with a redirect %i of a request to it', async (status) => {
     const other = await startOther();
     const door = await startHttp((_, response) => {
       response.writeHead(status, { location: `http://127.0.0.1:${other.port}/mcp` }).end();
@@ -176,7 +176,7 @@ describe('a server that refuses us cannot make us connect to another port of thi
     },
   );
 
-  it('nor by the place for messages that a server of the older transport names', async () => {
+  it('nor with the message endpoint that a server of the older transport names', async () => {
     const other = await startOther();
     const door = await startHttp((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -199,11 +199,11 @@ describe('a server that refuses us cannot make us connect to another port of thi
   });
 });
 
-describe('a server that refuses us cannot have a clientSecret that is bound to no host sent elsewhere', () => {
+describe('a server that refuses the crib cannot get a clientSecret without hosts sent elsewhere', () => {
   it.each([
     ...OTHER_PLACES.filter((place) => place.startsWith('https:') || place.includes('127.0.0.1:{')),
     'https://evil.test',
-  ])('where %s gives out tokens', async (place) => {
+  ])('if %s issues tokens', async (place) => {
     const other = await startOther();
     const door = await startDoor({ tokenEndpoint: `${place}/token` }, other.port);
     const crib = await connect(door.url, { clientSecret: 'written-down' });
@@ -215,7 +215,7 @@ describe('a server that refuses us cannot have a clientSecret that is bound to n
     expect(other.count()).toBe(0);
   });
 
-  it('and may have it itself', async () => {
+  it('and may get it itself', async () => {
     const door = await startDoor({}, 0);
     await connect(door.url, { clientSecret: 'written-down' });
     expect(door.asked).toContain('/token');
@@ -223,7 +223,7 @@ describe('a server that refuses us cannot have a clientSecret that is bound to n
 });
 
 it.each(['a-token\r\nof two lines', 'a-token\u0000of two halves', 'a-token\u2028of two lines', 'a-token of é'])(
-  'a token that no header can hold is refused, and not shown: %j',
+  'a token that no header can carry is refused, and not shown: %j',
   async (text) => {
     const tokens = await startHttp((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ access_token: text }));

@@ -18,13 +18,13 @@ function split(pieces: readonly Buffer[], maxBytes = 1_000_000): readonly string
   return seen;
 }
 
-it('we tell servers the version of this package', () => {
+it('the client sends the version of this package', () => {
   const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'));
   expect(SELF).toEqual({ name: manifest.name, version: manifest.version });
 });
 
 describe('lines of a stream', () => {
-  it('are the same however it is cut', () => {
+  it('are the same for any chunks', () => {
     const line = fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\n', ''));
     fc.assert(
       fc.property(fc.array(line), fc.array(fc.nat(50)), (lines, cuts) => {
@@ -41,7 +41,7 @@ describe('lines of a stream', () => {
     );
   });
 
-  it('that are too long are dropped, but for their ends', () => {
+  it('that are too long are dropped, except for their ends', () => {
     const long = `abcde${'x'.repeat(100)}vwxyz`;
     const pieces = [`short\n${long.slice(0, 30)}`, long.slice(30, 60), `${long.slice(60)}\nlast\n`];
     expect(
@@ -55,13 +55,13 @@ describe('lines of a stream', () => {
 });
 
 describe('a message', () => {
-  it('is one of JSON-RPC, or none', () => {
+  it('is valid JSON-RPC, or ignored', () => {
     expect(readMessage('{"jsonrpc":"2.0","id":1}')).toEqual({ jsonrpc: '2.0', id: 1 });
     for (const text of ['', 'x', '1', 'null', '[]', '{}', '{"jsonrpc":"1.0"}', '{"jsonrpc":"2.0"'])
       expect(readMessage(text)).toBeUndefined();
   });
 
-  it('that is too long tells at its ends whose answer it is', () => {
+  it('that is too long still names its request at its ends', () => {
     expect(idOfEnds('{"jsonrpc":"2.0","id":17,"result":{"a":', '')).toBe(17);
     expect(idOfEnds('{ "id": 5, "jsonrpc"', '')).toBe(5);
     expect(idOfEnds('{"result":{"content"', '"}]},"jsonrpc":"2.0","id":8}')).toBe(8);
@@ -99,7 +99,7 @@ describe('arguments in headers', () => {
     expect(paramHeadersOf(schema)).toEqual(expect.any(String));
   });
 
-  it('are text that a header can hold', () => {
+  it('are text that a header can carry', () => {
     const schema = object({ a: header('A'), n: header('N', 'integer'), f: header('F', 'boolean') });
     const headers = paramHeadersOf(schema);
     if (typeof headers === 'string') throw new Error(headers);

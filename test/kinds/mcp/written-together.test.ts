@@ -11,7 +11,7 @@ const SERVER = join(import.meta.dirname, 'servers', 'breaks-off.ts');
 const LONG = 'x'.repeat(2_000_000);
 const message = (text: string): JSONRPCMessage => ({ jsonrpc: '2.0', method: 'call', params: { text } });
 
-it('a message that a server took before it ended was sent, whatever else waited to be written', async () => {
+it('a message that a server read before it ended counts as sent, whatever else was queued', async () => {
   const folder = folderWith({});
   const [signal, noted] = [join(folder, 'signal'), join(folder, 'noted')];
   const command = { command: process.execPath, args: [SERVER, signal, noted], env: { PATH: process.env.PATH ?? '' } };

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { folderWith } from '../../crib/workshop.ts';
 import { cribWith } from '../mcp/upstream.ts';
 
-it('a Python worker gets certificates and exceptions from proxies, and nothing that is for package runners', async () => {
+it('a Python worker gets certificates and proxy exceptions, and nothing for package runners', async () => {
   Object.assign(process.env, {
     SSL_CERT_DIR: '/certs',
     NO_PROXY: '.local',
@@ -20,7 +20,7 @@ it('a Python worker gets certificates and exceptions from proxies, and nothing t
   expect(result).toMatchObject({ data: ['/certs', '.local', null, null, null, null] });
 });
 
-it('a function that fails on a name or a certificate says what its worker was not given, by name', async () => {
+it('a function that fails on a name or a certificate names what its worker was not given', async () => {
   for (const name of Object.keys(process.env))
     if (/proxy|ca_bundle|_cert|^(npm|uv|pip)_/i.test(name)) delete process.env[name];
   Object.assign(process.env, { HTTPS_PROXY: 'http://ann:password@proxy.test', REQUESTS_CA_BUNDLE: '/ca.pem' });

@@ -75,8 +75,8 @@ const CODE_OF: Readonly<Record<string, readonly [string, RegExp]>> = {
   silent: ['tool_error', /^Silent$/],
 };
 
-describe.skipIf(!hasPython)('what Python functions return (needs python3)', () => {
-  it('is JSON, or an error that names what it is and where', async () => {
+describe.skipIf(!hasPython)('return values of Python functions (needs python3)', () => {
+  it('are JSON, or an error that names the value and its place', async () => {
     const { crib } = await cribOfPython(RESULTS, [...Object.keys(CODE_OF), 'nothing']);
     const chest = await crib.open();
     for (const [name, [code, message]] of Object.entries(CODE_OF)) {
@@ -89,7 +89,7 @@ describe.skipIf(!hasPython)('what Python functions return (needs python3)', () =
     expect(await chest.call('nothing', {})).toMatchObject({ ok: true, content: [{ text: 'Done.' }] });
   });
 
-  it('is converted where its meaning is plain', async () => {
+  it('are converted if the meaning is clear', async () => {
     const { crib } = await cribOfPython(RESULTS, ['converted', 'huge', 'surrogates', 'lone_nan', 'just_large']);
     const chest = await crib.open();
     expect(await chest.call('converted', {})).toMatchObject({
@@ -198,7 +198,7 @@ describe.skipIf(!hasPython)('Python that misbehaves (needs python3)', () => {
     expect(await chest.call('ok', {})).toMatchObject({ ok: true });
   });
 
-  it('a call that is cancelled or whose time is up really ends, though it listens to nothing', async () => {
+  it('a cancelled or timed-out call really ends, even if it ignores signals', async () => {
     const { chest, presence, folder } = await tricks();
     const mark = join(folder, 'mark');
     for (const [index, name] of ['hangs', 'deaf', 'async_blocks', 'async_hangs'].entries()) {
@@ -223,7 +223,7 @@ describe.skipIf(!hasPython)('Python that misbehaves (needs python3)', () => {
     await presence.left();
   });
 
-  it('two hundred calls at once with cancellations: every call ends, and the workers go on', async () => {
+  it('two hundred concurrent calls with cancellations: every call ends, and the workers continue', async () => {
     const { chest } = await tricks();
     const calls = Array.from({ length: 200 }, (_, index) => {
       const trick = ({ 3: 'hangs', 19: 'segfault' } as Readonly<Record<number, string>>)[index % 40]; // few of them

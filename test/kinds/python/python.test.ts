@@ -96,7 +96,7 @@ def fails(toolcrib_call):
       expect(await chest.call('prints', {})).toMatchObject({ ok: true, content: [{ text: 'quiet' }] });
   });
 
-  it('generators yield progress; what they return wins, else the list of what they yielded', async () => {
+  it('generators yield progress; their return value is the result, else the list of yielded values', async () => {
     const { crib } = await cribOfPython(CODE, ['steps', 'only_yields', 'async_steps']);
     const chest = await crib.open();
     const progress: unknown[] = [];
@@ -107,7 +107,7 @@ def fails(toolcrib_call):
     expect(progress).toEqual([0, 1, 2, 0, 1, 0, 1]);
   });
 
-  it('a function that asks for `toolcrib_call` learns who calls, and nobody can say it in its place', async () => {
+  it('a function with a parameter `toolcrib_call` gets the caller, and no argument can replace it', async () => {
     const { crib } = await cribOfPython(CODE, ['who', 'add']);
     const chest = await crib.open(undefined, { id: 'alice', roles: ['dev'] });
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -133,7 +133,7 @@ def fails(toolcrib_call):
     };
     const rates = { euro: 1.5, list: [1, null] };
 
-    it('reach it with the call where they are JSON, and no others', async () => {
+    it('reach it with the call if they are JSON, and no others', async () => {
       const { result } = await withServices(['rates', 'mailer?'], { rates, other: 1 });
       expect(result).toMatchObject({ ok: true, data: { tool: 'who', services: { rates } } });
       expect(result).toHaveProperty('data.services', { rates });
@@ -141,7 +141,7 @@ def fails(toolcrib_call):
       expect(nothing).toHaveProperty('data.services', {});
     });
 
-    it('keep it from running where they are not, and that is said at the start', async () => {
+    it('keep it from running if they are not, with a report at start', async () => {
       const { crib, result } = await withServices(['clock'], { clock: { now: () => 1 } });
       expect(result).toMatchObject({ error: { code: 'unavailable', message: expect.stringContaining('is not JSON') } });
       expect(crib.warnings()).toContainEqual(
@@ -149,7 +149,7 @@ def fails(toolcrib_call):
       );
     });
 
-    it('are a mistake of a function that has no parameter to take them, which is refused before it is called', async () => {
+    it('are an error for a function without a matching parameter, which is refused before the call', async () => {
       await expect(withServices(['rates'], { rates }, 'counted')).rejects.toThrow(
         /Tool "counted" of kind python: it needs "rates", but the function "counted" has no parameter toolcrib_call .*add the parameter/,
       );
@@ -171,7 +171,7 @@ def fails(toolcrib_call):
         true,
       ],
       ['imported', 'from os import getcwd as odd', false],
-    ])('are judged by the function as it is: %s', async (_, code, isTaken) => {
+    ])('are checked against the real function: %s', async (_, code, isTaken) => {
       const folder = folderWith({ 'tools.py': code });
       const run = { kind: 'python', module: join(folder, 'tools.py'), function: 'odd' };
       const crib = await createCrib({
@@ -184,7 +184,7 @@ def fails(toolcrib_call):
       else expect(result).toMatchObject({ error: { code: 'unavailable' } });
     });
 
-    it('keep it from running where it turns out that it has no parameter to take them', async () => {
+    it('keep it from running if it turns out to have no matching parameter', async () => {
       const folder = folderWith({ 'tools.py': 'def other(): return 1\ncounted = other' });
       const run = { kind: 'python', module: join(folder, 'tools.py'), function: 'counted' };
       const tool = { name: 'counted', description: '', needs: ['rates'], run };
@@ -197,7 +197,7 @@ def fails(toolcrib_call):
     });
   });
 
-  it('an edited file is run as it is now, without a restart', async () => {
+  it('an edited file runs in its new form, without a restart', async () => {
     const { crib, folder } = await cribOfPython('from other import word\ndef say(): return word', ['say'], {});
     rewrite(folder, 'word = "first"', 'other.py');
     const chest = await crib.open();

@@ -275,7 +275,7 @@ describe.skipIf(!hasPython)('a source of Python (needs python3)', () => {
     expect(told).toMatch(/"a" in f\.py is left out, because a\.py has a tool of that name/);
   });
 
-  it('starts no Python where nothing has changed since the list was kept', async () => {
+  it('starts no Python if nothing has changed since the list was stored', async () => {
     const folder = folderWith({
       'toolcrib.yaml': `${SOURCE}store: { url: "sqlite:./state/crib.db" }\nexecutors: { python: { interpreter: ./python.sh } }\n`,
       'py_tools/a.py': 'from pkg.b import two\ndef a(): return two',
@@ -302,7 +302,7 @@ describe.skipIf(!hasPython)('a source of Python (needs python3)', () => {
     await third.close();
   });
 
-  it('that is not there, or whose Python is not there, is listed as failed with its reason', async () => {
+  it('that is missing, or whose Python is missing, is listed as failed with its reason', async () => {
     const folder = folderWith({
       'toolcrib.yaml':
         'sources: { gone: { python: ./nowhere }, py: { python: ./py_tools } }\nexecutors: { python: { interpreter: no-such-python } }\n',
@@ -319,7 +319,7 @@ describe.skipIf(!hasPython)('a source of Python (needs python3)', () => {
     });
   });
 
-  it('what its tools print can be followed', async () => {
+  it('the output of its tools can be followed', async () => {
     const code = 'def shout(word: str):\n    print("before " + word)\n    return word\n';
     const crib = await cribOf(folderWith({ 'toolcrib.yaml': CONFIG, 'py_tools/loud.py': code }));
     const chest = await crib.open();

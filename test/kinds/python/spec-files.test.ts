@@ -24,7 +24,7 @@ describe.skipIf(!hasPython)('Python tools of spec files (needs python3)', () => 
     });
   });
 
-  it('modules are found from the folder of the file that names them: by name, dotted or as a path', async () => {
+  it('modules are found relative to the file that names them: by name, dotted or as a path', async () => {
     const spec = (name: string, module: string) =>
       `tools: [{ name: ${name}, description: A, input: { type: object }, run: { kind: python, module: ${module}, function: say } }]`;
     const say = (word: string) => `def say(): return "${word}"`;
@@ -49,7 +49,7 @@ describe.skipIf(!hasPython)('Python tools of spec files (needs python3)', () => 
     expect((await said('four')).content).toEqual([{ type: 'text', text: 'by path' }]);
   });
 
-  it('that need what their function cannot take are left out, and the others stay', async () => {
+  it('with needs that their function cannot take are left out, and the others stay', async () => {
     const spec = (name: string) =>
       `{ name: ${name}, needs: [rates], input: { type: object }, run: { kind: python, module: pkg.m, function: ${name} } }`;
     const folder = folderWith({
@@ -63,7 +63,7 @@ describe.skipIf(!hasPython)('Python tools of spec files (needs python3)', () => 
     expect(await (await crib.open()).call('good')).toMatchObject({ ok: true, data: { rates: { euro: 2 } } });
   });
 
-  it('are described by signature and docstring where the spec gives no schema', async () => {
+  it('are described by signature and docstring if the spec has no schema', async () => {
     const tools = ['greet', 'gone'].map(
       (name) => `{ name: ${name}, run: { kind: python, module: m, function: ${name} } }`,
     );
@@ -99,7 +99,7 @@ describe.skipIf(!hasPython)('Python tools of spec files (needs python3)', () => 
     expect(again.catalog.specs.find(({ name }) => name === 'greet')).toMatchObject(described);
   });
 
-  it('no worker outlives a crib that is killed, though it is in the middle of a call', async () => {
+  it('no worker outlives a killed crib, even during a call', async () => {
     const presence = await watchPresence();
     const folder = folderWith({
       'toolcrib.yaml': `sources: { local: { files: ./tools.yaml } }\nexecutors: { python: { interpreter: "${PYTHON}", env: { PRESENCE: ${presence.path} } } }\n`,
@@ -131,7 +131,7 @@ describe.skipIf(!hasPython)('Python tools of spec files (needs python3)', () => 
     expect(JSON.stringify(result)).not.toContain('very secret');
   });
 
-  it('the configuration may change how Python is run while the crib runs', async () => {
+  it('the configuration of Python may change while the crib runs', async () => {
     const folder = folderWith({
       'toolcrib.yaml': `sources: { local: { files: ./tools.yaml } }\n${EXECUTORS}`,
       'tools.yaml':

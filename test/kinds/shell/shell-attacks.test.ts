@@ -41,7 +41,7 @@ function folderOutside(): string {
 }
 
 describe.skipIf(!SANDBOX.ok)('from inside a sandbox', () => {
-  it('what is covered is not uncovered by moving a folder that it lies in', async () => {
+  it('a covered path is not uncovered by moving its folder', async () => {
     const { chest, folder } = await shopWith({
       roots: ['.'],
       files: { 'keys/deep/token.txt': 'the token', 'keys/free.txt': 'free', 'keys/in/a.txt': 'A' },
@@ -63,7 +63,7 @@ describe.skipIf(!SANDBOX.ok)('from inside a sandbox', () => {
     expect(await chest.call('nested', {})).toMatchObject({ ok: false, data: { stdout: 'A' } });
   });
 
-  it('the state of a crib whose folder lies in a root does not move with that folder', async () => {
+  it('the state of a crib in a folder inside a root does not move with that folder', async () => {
     const outer = folderOutside();
     const { chest, folder } = await shopWith({
       files: { '.toolcrib/key': 'the key' },
@@ -78,7 +78,7 @@ describe.skipIf(!SANDBOX.ok)('from inside a sandbox', () => {
     expect(readFileSync(join(folder, '.toolcrib/key'), 'utf8')).toBe('the key');
   });
 
-  it('what a variable makes the loader do is done inside', async () => {
+  it('a variable for the loader has its effect inside only', async () => {
     const outside = folderOutside();
     const env = { LD_DEBUG: 'libs', LD_DEBUG_OUTPUT: join(outside, 'trace') };
     const { chest } = await shopWith({
@@ -92,7 +92,7 @@ describe.skipIf(!SANDBOX.ok)('from inside a sandbox', () => {
     expect(said(await chest.call('told', {}))).toBe('/x\n');
   });
 
-  it('what makes the sandbox cannot be replaced by what runs in it', async () => {
+  it('the programs that create the sandbox cannot be replaced from inside', async () => {
     const { PATH } = process.env;
     onTestFinished(() => void Object.assign(process.env, { PATH }));
     const { chest, folder } = await shopWith({
@@ -108,7 +108,7 @@ describe.skipIf(!SANDBOX.ok)('from inside a sandbox', () => {
     expect(said(await chest.call('narrow', {}))).toBe('A');
   });
 
-  it('settings of the kernel are read-only, also where the root is /', async () => {
+  it('kernel settings are read-only, also if the root is /', async () => {
     // What is hidden is made where it may be written, and here that is everywhere: not in the home of whoever tests.
     const { XDG_STATE_HOME = '' } = process.env;
     onTestFinished(() => void Object.assign(process.env, { XDG_STATE_HOME })); // an empty one counts as none
@@ -124,7 +124,7 @@ describe.skipIf(!SANDBOX.ok)('from inside a sandbox', () => {
     expect([...seen.keys()]).toContain('/proc');
   });
 
-  it('a database that is made while a program runs is covered before', async () => {
+  it('a database that is created while a program runs is covered before', async () => {
     const folder = folderOutside();
     const text =
       'touch up; until [ -e go ]; do sleep 0.01; done; cat data/crib.db data/crib.db-wal; echo x > data/crib.db';
@@ -151,7 +151,7 @@ describe.skipIf(!SANDBOX.ok)('from inside a sandbox', () => {
     expect(readFileSync(join(folder, 'data/crib.db'), 'latin1')).toMatch(/^SQLite format/);
   });
 
-  it('what cannot be made is not told to callers', async () => {
+  it('a sandbox that cannot be created is not described to callers', async () => {
     const { chest, folder } = await shopWith({
       roots: ['.'],
       files: { blocked: 'a file', 'work/a.txt': 'A' },
@@ -163,7 +163,7 @@ describe.skipIf(!SANDBOX.ok)('from inside a sandbox', () => {
     expect(answer).not.toContain(folder);
   });
 
-  it('powers of another namespace uncover nothing', async () => {
+  it('privileges of another namespace uncover nothing', async () => {
     const { chest } = await shopWith({
       roots: ['.'],
       files: { '.toolcrib/key': 'the key' },
@@ -173,8 +173,8 @@ describe.skipIf(!SANDBOX.ok)('from inside a sandbox', () => {
   });
 });
 
-describe.each(MODES)('a folder of PATH that cannot be looked into %s', (_, sandbox) => {
-  it('is passed over', async () => {
+describe.each(MODES)('an unreadable folder of PATH %s', (_, sandbox) => {
+  it('is skipped', async () => {
     const { PATH } = process.env;
     onTestFinished(() => void Object.assign(process.env, { PATH }));
     const circle = join(folderOutside(), 'circle');
@@ -186,8 +186,8 @@ describe.each(MODES)('a folder of PATH that cannot be looked into %s', (_, sandb
   });
 });
 
-describe('a sandbox that could not be made just now', () => {
-  it.skipIf(!SANDBOX.ok)('is not taken for one that can never be made', async () => {
+describe('a sandbox that could not be created once', () => {
+  it.skipIf(!SANDBOX.ok)('does not count as permanently impossible', async () => {
     const busy = `#!/bin/sh
 [ -e "$0.free" ] && exec /usr/bin/bwrap "$@"
 echo "bwrap: Creating new namespace failed: Resource temporarily unavailable" >&2; exit 1
@@ -202,8 +202,8 @@ echo "bwrap: Creating new namespace failed: Resource temporarily unavailable" >&
   });
 });
 
-describe.each(MODES)('a path that is only a part of an argument %s', (_, sandbox) => {
-  it('stays inside with all that follows it', async () => {
+describe.each(MODES)('a path inside an argument %s', (_, sandbox) => {
+  it('stays inside the roots with everything that follows it', async () => {
     const outside = folderOutside();
     const { chest, folder } = await shopWith({
       sandbox,
@@ -239,7 +239,7 @@ describe.each(MODES)('a path that is only a part of an argument %s', (_, sandbox
     expect(await call('listed', { dir: ['deep', './deep'] })).toBe('BB');
   });
 
-  it('does not climb where it is not known as a path, unless the spec says what its paths are', async () => {
+  it('cannot climb even if it is not known as a path, unless the spec names its paths', async () => {
     const command = ['echo', 'notes/{name}.md'];
     const { chest } = await shopWith({
       sandbox,
@@ -258,7 +258,7 @@ describe.each(MODES)('a path that is only a part of an argument %s', (_, sandbox
   });
 });
 
-describe('a text of the caller is never read as code', () => {
+describe('a text of the caller is never run as code', () => {
   const refused: readonly (readonly [what: string, run: object])[] = [
     ['options in capitals', { command: ['bash', '-Eec', 'echo {a}'] }],
     ['options after -c', { command: ['bash', '-c', '-e', 'echo {a}'] }],
@@ -284,7 +284,7 @@ describe('a text of the caller is never read as code', () => {
     expect(crib.warnings().join('\n')).toMatch(/\{a\} would (be read as part of the script|control which code runs)/);
   });
 
-  it('and what only looks like it is let in', async () => {
+  it('and a text that only resembles code is accepted', async () => {
     const number = { type: 'integer' };
     const { crib } = await shopWith({
       tools: [
@@ -301,18 +301,18 @@ describe('a text of the caller is never read as code', () => {
     expect(crib.catalog.specs).toHaveLength(7);
   });
 
-  it('nor a secret as what the loader does, where others could see it', async () => {
+  it('nor a secret as a loader setting, where others could see it', async () => {
     const tool = shellTool('bad', {}, { command: ['ls'], env: { LD_LIBRARY_PATH: '${secret:token}' } });
     const { crib } = await shopWith({ tools: [tool], rest: { secrets: { token: { env: 'X' } } } });
     expect(crib.warnings().join('\n')).toMatch(/LD_LIBRARY_PATH.* must not be a secret/);
   });
 });
 
-describe.each(MODES)('what a program prints as JSON %s', (_, sandbox) => {
+describe.each(MODES)('JSON output of a program %s', (_, sandbox) => {
   const print = (name: string, text: string) =>
     shellTool(name, {}, { command: ['node', '-e', `process.stdout.write(${text})`], result: 'json' });
 
-  it('is refused where nobody could pass it on', async () => {
+  it('is refused if it cannot be passed on', async () => {
     const { chest } = await shopWith({
       sandbox,
       tools: [print('deep', '"[".repeat(1e5)+"]".repeat(1e5)'), print('huge', '"[1e999]"')],
@@ -323,7 +323,7 @@ describe.each(MODES)('what a program prints as JSON %s', (_, sandbox) => {
     }
   });
 
-  it('changes nobody who copies it', async () => {
+  it('changes no prototype when it is copied', async () => {
     const text = '\'{{"__proto__":{{"polluted":1}},"a":{{"\\\\u005f_proto__":1,"b":2}}}}\'';
     const { chest } = await shopWith({ sandbox, tools: [print('forged', text)] });
     const answer = await chest.call('forged', {});
@@ -346,7 +346,7 @@ it('an executor that was closed before its first call runs nothing', async () =>
   expect(existsSync(join(folder, 'ran'))).toBe(false);
 });
 
-it('who was only about to be started when the crib was killed ends as well', async () => {
+it('a program that was about to start when the crib was killed ends as well', async () => {
   const seconds = uniqueSeconds();
   // Between fork and exec nobody bears the mark of its call yet: here that lasts a little longer.
   const late = `touch up; while kill -0 $1; do sleep 0.01; done; sleep 0.3; touch late; TOOLCRIB_CHILD=$MARK exec sleep ${seconds}`;

@@ -30,7 +30,7 @@ const TOOLS = [
 const shop = () => shopWith({ sandbox: 'none', tools: TOOLS, files: FILES, rest: REST });
 
 describe('without a sandbox, an argument that is not known as a path', () => {
-  it('does not lead a tool that may write to what decides what the crib runs', async () => {
+  it('does not lead a tool that may write to a protected path', async () => {
     const { crib, folder } = await shop();
     let asked = 0;
     const chest = await crib.open(undefined, { id: 'ann', approve: async () => ++asked > 0 });
@@ -75,7 +75,7 @@ describe('without a sandbox, an argument that is not known as a path', () => {
       expect(existsSync(join(folder, made)), made).toBe(false);
   });
 
-  it('may name it where the tool only reads, and stand for it in a text', async () => {
+  it('may name a protected path if the tool only reads, and occur in a text', async () => {
     const { chest } = await shop();
     expect(said(await chest.call('reading', { name: 'package.json' }))).toBe('package.json\n');
     expect(said(await chest.call('copied', { name: 'mods/tool.js' }))).toBe('mods/tool.js\n');

@@ -74,13 +74,13 @@ describe.skipIf(!SANDBOX.ok)('a command in a sandbox', () => {
     expect(said(await chest.call('fine', {}))).toBe('');
   });
 
-  it('cannot read the file of variables of a server, which holds its tokens', async () => {
+  it('cannot read the variables file of a server, which contains its tokens', async () => {
     const tools = [script('look', 'cat server.env')];
     const { chest } = await shopWith({ sandbox: 'required', files: FILES, rest: REST, tools });
     expect(said(await chest.call('look', {}))).not.toContain('abc');
   });
 
-  it('makes no package above the configuration, and no program in a folder of the PATH', async () => {
+  it('creates no package above the configuration, and no program in a folder of the PATH', async () => {
     const top = realpathSync(mkdtempSync(join(tmpdir(), 'toolcrib-top-')));
     const before = process.env.PATH;
     process.env.PATH = `${join(top, 'bin')}:${before}`;

@@ -36,7 +36,7 @@ async function answers(options: {
   return { crib, answer: Object.fromEntries(said_) };
 }
 
-describe('where there is no bubblewrap', () => {
+describe('without bubblewrap', () => {
   it.each<readonly [owner: Mode | undefined, refused: readonly string[], forGood: readonly string[]]>([
     [undefined, ['declared', 'named', 'older'], ['required']],
     ['none', ['declared', 'named', 'older'], ['required']],
@@ -97,13 +97,13 @@ describe('a command of a remote list', () => {
       .answer;
   };
 
-  it('cannot free itself: its own preferred and none do not count', async () => {
+  it('cannot turn its sandbox off: its own "preferred" and "none" do not count', async () => {
     withPrograms(['bwrap']);
     const answer = await remote({});
     for (const name of NAMES) expect(answer[name], name).toMatch(name === 'required' ? NO_CURE : CURE);
   });
 
-  it('runs without a sandbox where the owner prefers one, in the executor or at the source', async () => {
+  it('runs without a sandbox if the operator prefers one, in the executor or at the source', async () => {
     withPrograms(['bwrap']);
     for (const options of [{ sandbox: 'preferred' as const }, { source: { sandbox: 'preferred' } }]) {
       const answer = await remote(options);
@@ -111,13 +111,13 @@ describe('a command of a remote list', () => {
     }
   });
 
-  it.skipIf(!SANDBOX.ok)('runs in a sandbox where there is one, whatever it says', async () => {
+  it.skipIf(!SANDBOX.ok)('runs in a sandbox if there is one, whatever it says', async () => {
     const answer = await remote({});
     for (const name of NAMES) expect(answer[name], name).toMatch(name === 'older' ? RAN : /^confined\n$/);
   });
 });
 
-describe.skipIf(!SANDBOX.ok)('where there is bubblewrap', () => {
+describe.skipIf(!SANDBOX.ok)('with bubblewrap', () => {
   it('only a local command that says none runs without', async () => {
     const { crib, answer } = await answers({});
     for (const name of NAMES)
@@ -125,14 +125,14 @@ describe.skipIf(!SANDBOX.ok)('where there is bubblewrap', () => {
     expect(await crib.review()).toEqual({ problems: [], notes: ['1 command may run without a sandbox: none.'] });
   });
 
-  it('a configuration that says none frees only commands that declare no sandbox', async () => {
+  it('a configuration that says none affects only commands without a sandbox setting', async () => {
     const { answer } = await answers({ sandbox: 'none' });
     const bare = NAMES.filter((name) => answer[name] === 'bare\n');
     expect(bare).toEqual(['silent', 'none']);
   });
 });
 
-it('a file that the owner does not trust cannot free its commands', async () => {
+it('an untrusted file cannot turn the sandbox of its commands off', async () => {
   withPrograms(['bwrap']);
   const { chest } = await shopWith({
     tools: [],
@@ -150,7 +150,7 @@ function withBubblewrap(text: string): string {
   return file;
 }
 
-describe('a bubblewrap that holds nothing in is none', () => {
+describe('a bubblewrap that confines nothing does not count', () => {
   it.each([
     ['that only ends', '#!/bin/sh\nexit 0\n'],
     ['that only starts the program', '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n'],
@@ -166,7 +166,7 @@ describe('a bubblewrap that holds nothing in is none', () => {
   });
 });
 
-describe.skipIf(!SANDBOX.ok)('a bubblewrap that goes away while the crib runs', () => {
+describe.skipIf(!SANDBOX.ok)('a bubblewrap that is removed while the crib runs', () => {
   it.each<Mode | undefined>([undefined, 'preferred', 'required'])('frees no command: %s', async (sandbox) => {
     const file = withBubblewrap('#!/bin/sh\nexec /usr/bin/bwrap "$@"\n');
     const { chest, crib } = await shopWith({ tools: LOCAL, ...(sandbox !== undefined && { sandbox }) });

@@ -28,7 +28,7 @@ async function edit({ crib, folder }: Awaited<ReturnType<typeof shopWith>>, conf
   await crib.reload().catch(() => {}); // some are refused
 }
 
-describe('a sandbox that the owner requires at a source is required after an edit with', () => {
+describe('a sandbox that the operator requires at a source stays required after an edit with', () => {
   it.each(EDITS)('%s', async (_, config) => {
     withPrograms(['bwrap']);
     const files = { 'specs/a.json': SILENT };
@@ -43,7 +43,7 @@ describe('a sandbox that the owner requires at a source is required after an edi
   });
 });
 
-it('an edit that is accepted takes it back', async () => {
+it('an accepted edit removes it', async () => {
   withPrograms(['bwrap']);
   const shop = await shopWith({
     tools: [],
@@ -83,7 +83,7 @@ describe('no command writes a folder that a source still reads after an edit wit
     expect(readFileSync(join(shop.folder, 'specs/a.json'), 'utf8')).toBe(SILENT);
   });
 
-  it('an extension that is not there yet cannot be made while its edit is refused', async () => {
+  it('an extension file that does not exist yet cannot be created while its edit is refused', async () => {
     const shop = await shopWith({ tools: [put], sandbox: 'none', roots: ['.'] });
     const extensions = { mine: { module: './missing.mjs' } };
     await edit(shop, { tools: [put], executors: { shell: { sandbox: 'none', roots: ['.'] } }, extensions });

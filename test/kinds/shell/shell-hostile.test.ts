@@ -23,7 +23,7 @@ describe.each(MODES)('a hostile program %s', (_, sandbox) => {
     },
   );
 
-  it('that never reads its input, or closes its output early, harms nobody', async () => {
+  it('that never reads its input, or closes its output early, affects no other call', async () => {
     const { chest } = await shopWith({
       sandbox,
       tools: [
@@ -40,7 +40,7 @@ describe.each(MODES)('a hostile program %s', (_, sandbox) => {
     expect(await chest.call('closes', {})).toMatchObject({ data: { exitCode: 2, stdout: 'a\n' } });
   });
 
-  it('that ignores SIGTERM is killed, with all it started, when its time is up', async () => {
+  it('that ignores SIGTERM is killed, with all its children, at its timeout', async () => {
     const seconds = uniqueSeconds();
     const text = `trap "" TERM; (trap "" TERM; sleep ${seconds}; sleep ${seconds}) & sleep ${seconds}; sleep ${seconds}`;
     const { chest, crib } = await shopWith({ sandbox, tools: [script('deaf', text, {}, { timeoutMs: 200 })] });
@@ -49,7 +49,7 @@ describe.each(MODES)('a hostile program %s', (_, sandbox) => {
     isGone(seconds);
   });
 
-  it('may end in good order when it is cancelled', async () => {
+  it('may end normally when it is cancelled', async () => {
     const text = 'trap "echo bye > bye.txt; exit 0" TERM; touch up.txt; while :; do sleep 0.05; done';
     const { chest, folder } = await shopWith({ sandbox, roots: ['.'], tools: [script('polite', text)] });
     const ending = new AbortController();
@@ -60,7 +60,7 @@ describe.each(MODES)('a hostile program %s', (_, sandbox) => {
     await appears(join(folder, 'bye.txt'));
   });
 
-  it('leaves nothing behind that it started, in whatever session that is', async () => {
+  it('leaves no child behind, in any session', async () => {
     const seconds = uniqueSeconds();
     const daemon = `setsid sh -c 'trap "" TERM HUP; touch up.txt; sleep ${seconds}; sleep ${seconds}'`;
     const wait = 'while [ ! -e up.txt ]; do sleep 0.01; done; echo left';
@@ -81,7 +81,7 @@ describe.each(MODES)('a hostile program %s', (_, sandbox) => {
     isGone(seconds);
   });
 
-  it('is gone some time after its call also if nobody closes the crib', async () => {
+  it('is gone some time after its call even if the crib stays open', async () => {
     const seconds = uniqueSeconds();
     const { chest } = await shopWith({
       sandbox,
@@ -91,7 +91,7 @@ describe.each(MODES)('a hostile program %s', (_, sandbox) => {
     await vi.waitFor(() => isGone(seconds), { timeout: 30_000, interval: 50 });
   });
 
-  it('that forks and forks is ended with all of them', async () => {
+  it('that forks without end is killed with all children', async () => {
     const seconds = uniqueSeconds();
     const text = `count=0; while [ $count -lt 150 ]; do count=$((count+1)); setsid sleep ${seconds} & done; touch up.txt; wait`;
     const { chest, crib, folder } = await shopWith({ sandbox, roots: ['.'], tools: [script('bomb', text)] });
@@ -104,7 +104,7 @@ describe.each(MODES)('a hostile program %s', (_, sandbox) => {
     isGone(seconds);
   });
 
-  it('cannot take more arguments than there is room for', async () => {
+  it('cannot get more arguments than the system allows', async () => {
     const { chest } = await shopWith({
       sandbox,
       tools: [shellTool('long', { text: TEXT }, { command: ['true', '{text}'] })],
@@ -162,14 +162,14 @@ describe.skipIf(!SANDBOX.ok)('a program in a sandbox', () => {
     ORPHANS.flatMap(([how, command], index) =>
       ENDINGS.slice(0, index === 0 ? undefined : 3).map((ending) => [how, ending, command] as const),
     ),
-  )('does not outlive its call in %s, where the call %s', async (_, ending, command) => {
+  )('does not outlive its call in %s, if the call %s', async (_, ending, command) => {
     const { seconds, crib } = await leaveOrphan('required', [command, ending]);
     if (ending !== 'ends' && ending !== 'fails') await crib.close(); // the call has ended for its caller; closing waits for the rest
     isGone(seconds);
   });
 });
 
-it('a program without a sandbox that leaves its session without its environment is still there, as docs/security.md says', async () => {
+it('a program without a sandbox that leaves its session without its environment survives, as docs/security.md says', async () => {
   const { seconds, crib } = await leaveOrphan('none', ['setsid -f env -i sh -c', 'ends']);
   await crib.close();
   expect(processesOf(seconds)).toHaveLength(1); // if it were gone, the tests above would show nothing
@@ -204,6 +204,6 @@ describe.each(MODES)('many calls at once %s', (_, sandbox) => {
   });
 });
 
-it.skipIf(SANDBOX.ok)('the sandbox tests are left out, because there is no bubblewrap here', () => {
+it.skipIf(SANDBOX.ok)('the sandbox tests are skipped without bubblewrap', () => {
   expect(SANDBOX).toMatchObject({ ok: false });
 });

@@ -37,7 +37,7 @@ async function shop() {
   return { ...made, call: async (tool: string, input: object) => said(await made.chest.call(tool, { ...input })) };
 }
 
-describe('without a sandbox an argument is also judged from a folder that another argument names', () => {
+describe('without a sandbox an argument is also resolved from a folder that another argument names', () => {
   const state = [
     ['data', '../.toolcrib/key'],
     ['data', '../.toolcrib'],
@@ -51,7 +51,7 @@ describe('without a sandbox an argument is also judged from a folder that anothe
     ['x=data', '../.toolcrib/key'],
     ['data', 'print ../.toolcrib/key now'],
   ];
-  it.each(state)('%s and %s lead to what the crib keeps for itself', async (place, name) => {
+  it.each(state)('%s and %s lead to the state of the crib', async (place, name) => {
     const { call, folder } = await shop();
     for (const tool of ['reading', 'unknown', 'option', 'glued', 'variable']) {
       expect(await call(tool, { place, name }), tool).toMatch(STATE);
@@ -67,7 +67,7 @@ describe('without a sandbox an argument is also judged from a folder that anothe
     ['data', '../toolcrib.yaml'],
     ['data/b', 'code/new.js'],
     ['data/b', 'x=../../mods/new.js'],
-  ])('%s and %s lead to what decides what the crib runs', async (place, name) => {
+  ])('%s and %s lead to a protected path', async (place, name) => {
     const { call } = await shop();
     for (const tool of ['unknown', 'option', 'glued', 'variable'])
       expect(await call(tool, { place, name }), tool).toMatch(CODE);
@@ -75,20 +75,20 @@ describe('without a sandbox an argument is also judged from a folder that anothe
     expect(await call('reading', { place, name })).toBe(`-C ${place} ${name}\n`);
   });
 
-  it('where it stands behind much else in a text', async () => {
+  it('if it follows much other text', async () => {
     const { call } = await shop();
     const name = `${'word, '.repeat(3000)}../.toolcrib/key`;
     for (const tool of ['reading', 'unknown', 'variable'])
       expect(await call(tool, { place: 'data', name })).toMatch(STATE);
   });
 
-  it('and so on along several of them', async () => {
+  it('also along several of them', async () => {
     const { call } = await shop();
     expect(await call('listed', { names: ['data', '../other', '../data/b', '../../.toolcrib/key'] })).toMatch(STATE);
     expect(await call('listed', { names: ['data', 'b', 'soft/key'] })).toMatch(STATE);
   });
 
-  it('what leads elsewhere is passed on, and so are many folders and long texts', async () => {
+  it('other targets are passed on, and so are many folders and long texts', async () => {
     const { call, folder } = await shop();
     for (const [place, name] of [
       ['data', 'a.txt'],
@@ -104,7 +104,7 @@ describe('without a sandbox an argument is also judged from a folder that anothe
     expect(await call('listed', { names })).toBe(`${names.join(' ')}\n`);
   });
 
-  it('and more than can be judged is refused', async () => {
+  it('and more than can be checked is refused', async () => {
     const { call, folder } = await shop();
     const places = Array.from({ length: 300 }, (_, index) => `many/${index}`);
     for (const name of places) mkdirSync(join(folder, name), { recursive: true });
@@ -113,7 +113,7 @@ describe('without a sandbox an argument is also judged from a folder that anothe
   });
 });
 
-describe('without a sandbox a call does not hold up the crib by what it makes it look at', () => {
+describe('without a sandbox the path checks of a call do not block the crib', () => {
   const DEEP = 'd/'.repeat(100);
   it.each<[string, readonly string[]]>([
     ['many paths of many folders', Array.from({ length: 2000 }, (_, index) => `${DEEP}${index}`)],
@@ -140,7 +140,7 @@ describe('without a sandbox a call does not hold up the crib by what it makes it
 });
 
 describe.each(MODES)('%s', (_, sandbox) => {
-  it('a list of paths does not hold up the crib: one of tens of thousands of names is refused, a thousand files are not', async () => {
+  it('a list of paths does not block the crib: tens of thousands of names are refused, a thousand files are not', async () => {
     const run = { command: ['echo', ['{paths}']], paths: ['paths'], sandbox: { mode: sandbox } };
     const { chest, folder } = await shopWith({ sandbox, tools: [shellTool('show', { paths: LIST }, run, READS)] });
     const deep = 'd/'.repeat(50);

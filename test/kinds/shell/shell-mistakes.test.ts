@@ -53,13 +53,13 @@ describe.each(MODES)('%s', (_, sandbox) => {
     await attack({}, section);
   });
 
-  it('commands cannot write what a source names whose entry is replaced by one with a mistake', async () => {
+  it('commands cannot write paths of a source whose entry is replaced by an invalid one', async () => {
     await attack({ sources: { s: { modules: './code' } } }, { sources: {}, services: { a: './absent.js' } });
   });
 });
 
 describe.skipIf(!SANDBOX.ok)('in a sandbox', () => {
-  it('commands cannot read the file of variables of a server with a mistake in its entry', async () => {
+  it('commands cannot read the variables file of a server with an error in its entry', async () => {
     const rest = { sources: { s: { mcp: { command: 'node', envFile: './server.env' }, odd: 1 } } };
     const tools = [script('look', 'cat server.env')];
     const { chest } = await shopWith({ sandbox: 'required', files: { 'server.env': 'TOKEN=abc\n' }, rest, tools });

@@ -7,8 +7,8 @@ import { MODES, said, script, shellTool, shopWith, TEXT } from './shell-shop.ts'
 
 const CAT = shellTool('read', { path: TEXT }, { command: ['cat', '{path}'] });
 
-describe.each(MODES)('files that the owner names for the operator token and the audit key, %s', (_, sandbox) => {
-  it('are hidden like other secrets, though they lie in a folder that tools may use', async () => {
+describe.each(MODES)('files that the operator names for the operator token and the audit key, %s', (_, sandbox) => {
+  it('are hidden like other secrets, although they are in a folder that tools may use', async () => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolcrib-named-')));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const [token, key] = [join(folder, 'token'), join(folder, 'audit.pem')];

@@ -18,8 +18,8 @@ const set = (certificates: string) =>
     PIP_INDEX_URL: 'https://pypi.test',
   });
 
-describe('of the variables about the network a command gets', () => {
-  it.each(MODES)('certificates and exceptions from proxies, %s', async (_, sandbox) => {
+describe('a command gets, of the variables about the network,', () => {
+  it.each(MODES)('certificates and proxy exceptions, %s', async (_, sandbox) => {
     set('/etc/ssl');
     const { chest } = await shopWith({ tools: [LOOK], sandbox });
     const seen = 'SSL_CERT_FILE=/etc/ssl/ca.pem\nSSL_CERT_DIR=/etc/ssl\nNO_PROXY=.local\n';
@@ -47,7 +47,7 @@ describe('a command that fails on a name or a certificate', () => {
   };
   const RESOLVE = 'curl: (6) Could not resolve host: example.test';
 
-  it.each(MODES)('says what it was not given, by name, %s', async (_, sandbox) => {
+  it.each(MODES)('names what it was not given, %s', async (_, sandbox) => {
     set('/etc/ssl');
     const message = await messageOf(fails(RESOLVE), sandbox);
     expect(message).toBe(
@@ -55,7 +55,7 @@ describe('a command that fails on a name or a certificate', () => {
     );
   });
 
-  it.each(MODES)('names nothing that its run gives it, nor for another failure, %s', async (_, sandbox) => {
+  it.each(MODES)('does not name what its run sets, nor after another failure, %s', async (_, sandbox) => {
     set('/etc/ssl');
     const env = { HTTP_PROXY: 'http://a', https_proxy: 'http://a', PIP_INDEX_URL: 'x', UV_INDEX: 'x' };
     const tool = fails('SSL: certificate verify failed', { env });

@@ -49,7 +49,7 @@ describe.each(MODES)('paths in arguments %s', (_, sandbox) => {
     expect(await read(shop, 'not-there.txt')).toMatch(/: does not exist, and this tool may not create it: /);
   });
 
-  it('that are refused name the folders that are allowed, and the key that opens more', async () => {
+  it('that are refused name the allowed folders, and the key that allows more', async () => {
     const own = shellTool('own', { path: TEXT }, { command: ['cat', '{path}'], sandbox: { read: ['./a', './b'] } });
     const files = { 'a/x': 'A', 'b/x': 'B' };
     const shop = await shopWith({ sandbox, tools: [CAT, own], files });
@@ -60,7 +60,7 @@ describe.each(MODES)('paths in arguments %s', (_, sandbox) => {
     );
   });
 
-  it('are not led out by links, at any place of the path, be what they lead to there or not', async () => {
+  it('are not redirected by links, at any place of the path, existing or not', async () => {
     const shop = await shopWith({ sandbox, tools: [CAT], files: { 'a.txt': 'A' } });
     const outside = folderOutside();
     const link = (target: string, name: string) => symlinkSync(target, join(shop.folder, name));
@@ -91,7 +91,7 @@ describe.each(MODES)('paths in arguments %s', (_, sandbox) => {
     expect(await read(shop, 'here/here/a.txt')).toBe('A');
   });
 
-  it('lie in the folders that the configuration names, or the tool', async () => {
+  it('are in the folders that the configuration or the tool names', async () => {
     const own = shellTool(
       'own',
       { path: TEXT },
@@ -108,7 +108,7 @@ describe.each(MODES)('paths in arguments %s', (_, sandbox) => {
     expect(await readOwn('../work/a.txt')).toMatch(REFUSED);
   });
 
-  it('are told by their names and formats, unless the spec names them', async () => {
+  it('are recognized by their names and formats, unless the spec names them', async () => {
     const show = (name: string, properties: object, rest: object = {}) => {
       const names = Object.keys(properties);
       const command = ['printf', '%s\\n', ...names.map((key) => `x={${key}}`)];
@@ -143,7 +143,7 @@ describe.each(MODES)('paths in arguments %s', (_, sandbox) => {
     expect(said(await chest.call('many', { paths: ['a', '/etc'] }))).toMatch(REFUSED);
   });
 
-  it('never lead to what the crib keeps for itself', async () => {
+  it('never lead to the state of the crib', async () => {
     const rest = { secrets: { token: { file: './token.txt' } } };
     const files = { '.toolcrib/key': 'the key', 'token.txt': 'the token' };
     const shop = await shopWith({ sandbox, tools: [CAT], files, rest });
@@ -171,7 +171,7 @@ describe.each(MODES)('`rm {path}` of the older format %s', (_, sandbox) => {
     metadata: { is_dangerous: true, requires_approval: true },
   };
 
-  it('asks for approval, and deletes what was named and nothing else', async () => {
+  it('requires approval, and deletes the named file and nothing else', async () => {
     const asked: unknown[] = [];
     const files = { 'a.txt': '', 'b.txt': '', 'a b.txt': '', '*': '', 'dir/c.txt': '', '-rf': '', 'target.txt': '' };
     const { crib, folder } = await shopWith({ sandbox, roots: ['.'], tools: [DELETE], files });
@@ -232,7 +232,7 @@ describe.each(MODES)('`rm {path}` of the older format %s', (_, sandbox) => {
 });
 
 describe('a root that is a link', () => {
-  it.each(MODES)('%s is where it leads to', async (_, sandbox) => {
+  it.each(MODES)('%s is its target', async (_, sandbox) => {
     const real = folderOutside();
     mkdirSync(join(real, 'sub'));
     const shop = await shopWith({ sandbox, tools: [CAT], roots: ['./work'], files: {} });

@@ -47,7 +47,7 @@ const PROTECTED = [
 
 const contents = (folder: string) => PROTECTED.map((path) => readFileSync(join(folder, path), 'utf8'));
 
-describe.skipIf(!SANDBOX.ok)('a command in a sandbox whose root holds the configuration', () => {
+describe.skipIf(!SANDBOX.ok)('a command in a sandbox whose root contains the configuration', () => {
   it.each([
     ['writes it', (path: string) => `echo evil > ${path}`],
     ['removes it', (path: string) => `rm -rf ${path} && echo evil > ${path}`],
@@ -71,7 +71,7 @@ describe.skipIf(!SANDBOX.ok)('a command in a sandbox whose root holds the config
       'writes it in other letters',
       (path: string) => `echo evil > "$(echo ${path} | tr a-z A-Z)"; echo evil > ./work/../${path}`,
     ],
-  ])('changes nothing that decides what the crib runs: it %s', async (_, attack) => {
+  ])('changes no protected path: it %s', async (_, attack) => {
     const tools = PROTECTED.map((path, index) => script(`attack_${index}`, attack(path).replaceAll(/[{}]/g, '$&$&')));
     const { chest, folder } = await shopWith({
       sandbox: 'required',
@@ -109,7 +109,7 @@ describe.skipIf(!SANDBOX.ok)('a command in a sandbox whose root holds the config
       'what removes the placeholder first',
       (path: string) => `rmdir ${path}; rm -rf ${path}; rm -rf later; echo evil > ${path}`,
     ],
-  ])('makes nothing that the configuration would read and that is not there yet: %s', async (_, attack) => {
+  ])('creates no file that the configuration would read: %s', async (_, attack) => {
     const missing = [
       'later/deep/mods',
       'package.json',
@@ -134,7 +134,7 @@ describe.skipIf(!SANDBOX.ok)('a command in a sandbox whose root holds the config
     expect(readdirSync(folder).filter((name) => name.startsWith('.toolcrib-'))).toEqual([]);
   });
 
-  it('holds a name that is not there for as long as any of several commands runs', async () => {
+  it('occupies a missing name for as long as any of several commands runs', async () => {
     const { chest, folder } = await shopWith({
       sandbox: 'required',
       roots: ['.'],
@@ -155,7 +155,7 @@ describe.skipIf(!SANDBOX.ok)('a command in a sandbox whose root holds the config
     expect(existsSync(join(folder, 'node_modules'))).toBe(false);
   });
 
-  it('leaves what a killed crib held to nobody: it counts for nothing, and the next command clears it away', async () => {
+  it('a folder that a killed crib left in such a place has no effect, and the next command removes it', async () => {
     const namespace = readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '');
     const dead = spawnSync('true').pid;
     const left = Object.fromEntries(
@@ -175,7 +175,7 @@ describe.skipIf(!SANDBOX.ok)('a command in a sandbox whose root holds the config
     expect(readdirSync(folder)).toEqual(['.toolcrib', 'toolcrib.json']);
   });
 
-  it('is not run where it could replace a link by which the crib finds what it runs', async () => {
+  it('does not run if it could replace a link to code that the crib runs', async () => {
     const { chest, crib, folder } = await shopWith({
       sandbox: 'required',
       roots: ['.'],
@@ -194,7 +194,7 @@ describe.skipIf(!SANDBOX.ok)('a command in a sandbox whose root holds the config
     expect((await crib.review()).problems.join('\n')).toContain('contains links that lead to files of the crib: mods.');
   });
 
-  it('writes nothing of a folder inside what decides what the crib runs, even if it names that folder', async () => {
+  it('writes nothing in a folder inside a protected path, even if it names that folder', async () => {
     const sandbox = { write: './mods/out' };
     const { chest, crib, folder } = await shopWith({
       sandbox: 'required',
@@ -213,7 +213,7 @@ describe.skipIf(!SANDBOX.ok)('a command in a sandbox whose root holds the config
     );
   });
 
-  it('does not reach it where it is mounted a second time', () => {
+  it('does not reach a protected path that is mounted a second time', () => {
     const script_ = join(import.meta.dirname, 'processes/mounted-twice.ts');
     const probe = spawnSync('unshare', ['-Urm', 'true']);
     if (probe.status !== 0) return; // this machine lets nobody mount
@@ -278,7 +278,7 @@ describe.each(MODES)('a path argument %s', (_, sandbox) => {
   };
   const HELP = /^invalid_input: .*executors\.shell\.roots/;
 
-  it('that may be written and lies in no writable folder is refused before a person is asked', async () => {
+  it('that may be written and is in no writable folder is refused before approval', async () => {
     const { call, folder, chest, asked } = await shop();
     expect(chest.list().map(({ name }) => name)).toEqual(Object.keys(effects));
     for (const name of ['writing', 'deleting', 'asked']) expect(await call(name, 'work/a.txt'), name).toMatch(HELP);
@@ -296,7 +296,7 @@ describe.each(MODES)('a path argument %s', (_, sandbox) => {
     expect(asked()).toBe(2); // deleting, asked
   });
 
-  it('that leads to what decides what the crib runs is refused for all that may write', async () => {
+  it('to a protected path is refused for every tool that may write', async () => {
     const { call, folder, asked } = await shop(['.']);
     linkSync(join(folder, 'mods/tool.js'), join(folder, 'work/hard.js'));
     symlinkSync('../mods', join(folder, 'work/soft'));
@@ -328,7 +328,7 @@ describe.each(MODES)('a path argument %s', (_, sandbox) => {
       expect(await call('writing', path), path).toMatch(/controls what the crib runs/);
   });
 
-  it('that is only read may lie in a folder to read, where the tool says so', async () => {
+  it('that is only read may be in a folder to read, if the tool says so', async () => {
     const run = {
       command: ['echo', '{from_path}', '{to_path}'],
       sandbox: { read: './in', write: './out', mode: sandbox },
@@ -352,7 +352,7 @@ describe.each(MODES)('a path argument %s', (_, sandbox) => {
 });
 
 describe('check', () => {
-  it('names the tool and the path where a writable folder holds what decides what the crib runs', async () => {
+  it('names the tool and the path if a writable folder contains a protected path', async () => {
     const { crib } = await shopWith({
       roots: ['.'],
       files: FILES,

@@ -24,7 +24,7 @@ const SYSTEM =
 const why = SANDBOX.ok ? '' : ` (left out: ${SANDBOX.reason})`;
 
 describe.skipIf(!SANDBOX.ok)(`in a sandbox${why}`, () => {
-  it('a tool that says nothing gets the system read-only, its roots read-write, and the rest hidden', async () => {
+  it('a tool without settings sees the system read-only, its roots read-write, and nothing else', async () => {
     const files = { 'a.txt': 'A', '.toolcrib/key': 'the key' };
     const own = `x-${process.pid}`;
     const { chest, folder } = await shopWith({
@@ -101,7 +101,7 @@ describe.skipIf(!SANDBOX.ok)(`in a sandbox${why}`, () => {
     expect(said(await chest.call('nothing', {}))).toBe('/tmp\n');
   });
 
-  it('the network is there unless the spec says no', async () => {
+  it('the network is available unless the spec turns it off', async () => {
     const server = createServer((socket) => socket.end('hello')).listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
     await once(server, 'listening');
@@ -114,7 +114,7 @@ describe.skipIf(!SANDBOX.ok)(`in a sandbox${why}`, () => {
     expect(said(await chest.call('off', {}))).toMatch(/^E/);
   });
 
-  it('all ends with the crib, also by kill -9', async () => {
+  it('all processes end with the crib, also by kill -9', async () => {
     const { folder, seconds } = await holdingShop('required');
     await killHolder(folder, seconds);
   });
@@ -141,13 +141,13 @@ async function killHolder(folder: string, seconds: string): Promise<void> {
 }
 
 describe('without a sandbox', () => {
-  it('all ends with the crib, also by kill -9', async () => {
+  it('all processes end with the crib, also by kill -9', async () => {
     const { folder, seconds } = await holdingShop('none');
     await killHolder(folder, seconds);
   });
 });
 
-describe('where there is no bubblewrap', () => {
+describe('without bubblewrap', () => {
   const tools = [
     script('plain', 'echo ran'),
     script('strict', 'echo ran', { sandbox: { mode: 'required' } }),
@@ -160,7 +160,7 @@ describe('where there is no bubblewrap', () => {
   const refused = (name: string, reason: string) =>
     `unavailable: "${name}" cannot run: it requires a sandbox, but none is available: ${reason}; install or repair bubblewrap.`;
 
-  it('a command runs without, unless the tool or the configuration requires one', async () => {
+  it('a command runs without a sandbox, unless the tool or the configuration requires one', async () => {
     withPrograms(['bwrap']);
     const missing = 'bubblewrap (bwrap) is not installed';
     expect(await answers()).toEqual(['ran\n', refused('strict', missing), 'ran\n']);
@@ -180,7 +180,7 @@ describe('where there is no bubblewrap', () => {
     });
   });
 
-  it('one that cannot make a sandbox is none, and its reason is told', async () => {
+  it('one that cannot create a sandbox does not count, and its reason is reported', async () => {
     withPrograms(['bwrap'], { bwrap: '#!/bin/sh\necho "bwrap: No permissions to create new namespace" >&2\nexit 1\n' });
     chmodSync(join(process.env.PATH?.split(':')[0] ?? '', 'bwrap'), 0o755);
     const reason = 'bubblewrap cannot create a sandbox here: bwrap: No permissions to create new namespace';
@@ -198,7 +198,7 @@ describe('where there is no bubblewrap', () => {
 });
 
 describe.each(MODES)('limits %s', (_, sandbox) => {
-  it('hold', async () => {
+  it('are enforced', async () => {
     const limits = { cpuSeconds: 1, memoryBytes: 2_000_000_000, processes: 77, fileBytes: 1000 };
     const { chest } = await shopWith({
       sandbox,
@@ -222,7 +222,7 @@ describe.each(MODES)('limits %s', (_, sandbox) => {
     expect(said(await chest.call('missing', {}))).toMatch(/^unavailable: .* its program is not found/);
   });
 
-  it('that nothing can set are a refusal', async () => {
+  it('that cannot be set refuse the call', async () => {
     withPrograms(['prlimit']);
     const tools = [
       script('limited', 'echo ran', { sandbox: { limits: { processes: 5 } } }),

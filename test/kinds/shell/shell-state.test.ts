@@ -23,7 +23,7 @@ const TOOLS = [
 const shop = () => shopWith({ sandbox: 'none', tools: TOOLS, files: FILES, rest: REST });
 
 describe('without a sandbox', () => {
-  it('a text that is too long for an argument is looked through, since a program may read it from stdin', async () => {
+  it('a text that is too long for an argument is checked, since a program may read it from stdin', async () => {
     const { chest, folder } = await shop();
     symlinkSync('.toolcrib', join(folder, 'soft'));
     const long = 'work/a.txt\n'.repeat(14_000);
@@ -75,7 +75,7 @@ describe('without a sandbox', () => {
       expect(said(await chest.call('join', { name })), name).toMatch(isFine ? new RegExp(name) : REFUSED);
   });
 
-  it('no argument names, lies in or contains what the crib keeps for itself, whatever the argument is called', async () => {
+  it('no argument, under any name, leads to, into or above the state of the crib', async () => {
     const { chest, folder } = await shop();
     symlinkSync('.toolcrib', join(folder, 'soft'));
     symlinkSync('/', join(folder, 'work/up'));
@@ -171,7 +171,7 @@ describe('without a sandbox', () => {
       expect(said(await chest.call('path', { path })), path).toMatch(REFUSED);
   });
 
-  it('what only looks like it is passed on', async () => {
+  it('a text that only resembles such a path is passed on', async () => {
     const { chest, folder } = await shop();
     const texts = [
       'a.txt',
@@ -205,7 +205,7 @@ describe('without a sandbox', () => {
       );
   });
 
-  it('is refused before a person is asked', async () => {
+  it('is refused before approval', async () => {
     const tool = shellTool('show', { name: TEXT }, { command: ['echo', '{name}'] }, { policy: { approval: 'always' } });
     const { crib } = await shopWith({ sandbox: 'none', tools: [tool], files: FILES });
     let asked = 0;
@@ -217,7 +217,7 @@ describe('without a sandbox', () => {
   });
 });
 
-it.skipIf(!SANDBOX.ok)('in a sandbox the same arguments are passed on, and lead to nothing', async () => {
+it.skipIf(!SANDBOX.ok)('in a sandbox the same arguments are passed on, and lead nowhere', async () => {
   const { chest } = await shopWith({
     sandbox: 'required',
     files: FILES,
@@ -230,7 +230,7 @@ it.skipIf(!SANDBOX.ok)('in a sandbox the same arguments are passed on, and lead 
   }
 });
 
-it('check names a tool whose own command names what the crib keeps for itself, and joins arguments to it', async () => {
+it('check names a tool whose own command names the state of the crib, or joins arguments to it', async () => {
   const tools = [
     shellTool('joins', { name: TEXT }, { command: ['tar', '-C', '.toolcrib', '{name}'] }),
     shellTool('option', { name: TEXT }, { command: ['cat', '--from=token.txt', '{name}'] }),

@@ -6,7 +6,7 @@ import { MODES, said, shellTool, shopWith, TEXT } from './shell-shop.ts';
 const SHOW = ['sh', '-c', 'for argument; do printf "[%s]\\n" "$argument"; done', 'show'];
 
 describe.each(MODES)('a command %s', (_, sandbox) => {
-  it('takes a placeholder, alone or inside an argument, as one literal argument, whatever it holds', async () => {
+  it('gets a placeholder, alone or inside an argument, as one literal argument, whatever it contains', async () => {
     const tool = shellTool('show', { text: TEXT }, { command: [...SHOW, '--', '{text}', 'x={text}=y'] });
     const { chest } = await shopWith({ sandbox, tools: [tool] });
     const texts = [
@@ -34,7 +34,7 @@ describe.each(MODES)('a command %s', (_, sandbox) => {
     );
   });
 
-  it('refuses a value that begins with a dash where an argument begins with it, unless the spec allows it', async () => {
+  it('refuses a value with a leading dash at the start of an argument, unless the spec allows it', async () => {
     const { chest } = await shopWith({
       sandbox,
       tools: [
@@ -61,7 +61,7 @@ describe.each(MODES)('a command %s', (_, sandbox) => {
     expect(said(await chest.call('late', { text: 'a', dashes: '-b' }))).toBe('[a]\n[--]\n[-b]\n[a]\n');
   });
 
-  it('leaves a group out when a value in it is absent, and repeats it for each item of a list', async () => {
+  it('leaves a group out if a value in it is absent, and repeats it for each item of a list', async () => {
     const command = [...SHOW, ['--max', '{max}'], ['--tag={tags}'], ['--json', '{rest}'], '{flag}', '{{x}}'];
     const properties = {
       'max?': { type: ['integer', 'null'] },
@@ -76,7 +76,7 @@ describe.each(MODES)('a command %s', (_, sandbox) => {
     expect(said(all)).toBe('[--max]\n[3]\n[--tag=a b]\n[--tag=-c]\n[--json]\n[{"a":[1]}]\n[false]\n[{x}]\n');
   });
 
-  it('reads its input, and finds its environment, the trace and nothing of ours', async () => {
+  it('gets its input, its environment and the trace, and nothing of the crib', async () => {
     process.env.TOOLCRIB_TEST_PRIVATE = 'not for children';
     process.env.TOOLCRIB_TEST_TOKEN = 'very-secret-token';
     const script = 'cat; echo "$A|$B|$C|$TRACEPARENT|$TOOLCRIB_TEST_PRIVATE|$TOOLCRIB_TEST_TOKEN"';
@@ -134,7 +134,7 @@ describe.each(MODES)('a command %s', (_, sandbox) => {
     expect(await chest.call('forged', {})).toMatchObject({ data: { ok: true, status: 'done', content: [] } });
   });
 
-  it('that fails says its exit code, its signal and the end of what it said', async () => {
+  it('that fails reports its exit code, its signal and the end of its output', async () => {
     const { chest } = await shopWith({
       sandbox,
       tools: [
@@ -155,7 +155,7 @@ describe.each(MODES)('a command %s', (_, sandbox) => {
     expect(await chest.call('warns', {})).toMatchObject({ ok: true, meta: { 'toolcrib/stderr': 'careful\n' } });
   });
 
-  it('whose program or folder is not there says so, and not where', async () => {
+  it('whose program or folder is missing says so, without the path', async () => {
     const { chest, folder } = await shopWith({
       sandbox,
       tools: [
@@ -175,7 +175,7 @@ describe.each(MODES)('a command %s', (_, sandbox) => {
     }
   });
 
-  it('gets the program beside it, and runs where it is told', async () => {
+  it('finds the program beside its spec, and runs in the configured folder', async () => {
     const { chest, folder } = await shopWith({
       sandbox,
       files: { 'work/here.txt': 'found', 'work/tool.sh': '#!/bin/sh\nls "$@"; pwd\n' },
@@ -248,7 +248,7 @@ describe('a command is refused when it is loaded', () => {
     expect(crib.warnings().join('\n')).toMatch(reason);
   });
 
-  it('and not where a number stands in a script, or the text is an argument of it', async () => {
+  it('and not for a number in a script, or a text that is an argument of it', async () => {
     const tools = [
       shellTool('a', { count: { type: 'integer' } }, { command: ['sh', '-c', 'exit {count}'] }),
       shellTool('b', { text: TEXT }, { command: ['sh', '-c', 'echo "$1"', 'sh', '{text}'] }),
@@ -258,7 +258,7 @@ describe('a command is refused when it is loaded', () => {
     expect(said(await chest.call('b', { text: '$(id)' }))).toBe('$(id)\n');
   });
 
-  it('and an argument that the owner fixes counts as given', async () => {
+  it('and an argument that the operator fixes counts as given', async () => {
     const tool = shellTool('show', { text: TEXT }, { command: ['echo', '{text}'] });
     const files = { 'tools/a.json': JSON.stringify({ tools: [tool] }) };
     const sources = { local: { files: './tools', overrides: { show: { fixedArguments: { text: 'mine' } } } } };

@@ -51,7 +51,7 @@ describe('a private address', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('may be reached where its host, or host and port, is allowed, and only there', async () => {
+  it('may be reached if its host, or host and port, is allowed, and only there', async () => {
     const server = await startServer();
     const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
     const port = server.host.split(':')[1];
@@ -63,7 +63,7 @@ describe('a private address', () => {
     expect(await failureOf(guardedFetch(server.url, { allowPrivate: ['127.0.0.1:1'] }))).toMatch(/^refused/);
   });
 
-  it('is the one that was checked: a name is resolved once', async () => {
+  it('is the checked one: a name is resolved once', async () => {
     const server = await startServer();
     const answers = ['127.0.0.1', '10.0.0.1'];
     let asked = 0;
@@ -77,7 +77,7 @@ describe('a private address', () => {
 });
 
 describe('a redirect', () => {
-  it('to a private address is refused, even from an address that may be private', async () => {
+  it('to a private address is refused, even from an allowed private address', async () => {
     const inner = await startServer();
     const server = await startServer((_, response) => response.writeHead(302, { location: inner.url }).end());
     expect(await failureOf(guardedFetch(server.url, first))).toBe(
@@ -104,7 +104,7 @@ describe('a redirect', () => {
     );
   });
 
-  it('in a circle ends', async () => {
+  it('in a cycle ends', async () => {
     const server = await startServer((_, response) => response.writeHead(301, { location: '/specs' }).end());
     expect(await failureOf(guardedFetch(server.url, { allowPrivate: [server.host] }))).toMatch(
       /redirects more than 5 times/,
@@ -137,7 +137,7 @@ describe('a redirect', () => {
       expect(other.requests[0]?.headers[name]).toBeUndefined();
   });
 
-  it('turns a POST into a GET where a browser would, and repeats it where it would not', async () => {
+  it('turns a POST into a GET like a browser, and otherwise repeats it', async () => {
     const server = await startServer();
     const methods = async (status: number) => {
       const begin = server.requests.length;
@@ -174,7 +174,7 @@ describe('an answer', () => {
     ['gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
-  ] as const)('is unpacked from %s, within the same bound', async (encoding, pack) => {
+  ] as const)('is decompressed from %s, within the same limit', async (encoding, pack) => {
     const server = await startServer();
     const give = (text: string) =>
       server.answer((_, response) => response.writeHead(200, { 'content-encoding': encoding }).end(pack(text)));
@@ -186,14 +186,14 @@ describe('an answer', () => {
     );
   });
 
-  it('that says it is too large is not read', async () => {
+  it('that announces too much is not read', async () => {
     const server = await startServer((_, response) => {
       response.writeHead(200, { 'content-length': '1000000' }).write('x');
     });
     expect(await failureOf(guardedFetch(server.url, { ...first, maxBytes: 1000 }))).toMatch(/^too_large/);
   });
 
-  it('without end is cut off, and the connection with it', async () => {
+  it('without end is cut off, with its connection', async () => {
     const ended = Promise.withResolvers<void>();
     const server = await startServer((request, response) => {
       const more = () => {
@@ -237,14 +237,14 @@ describe('an answer', () => {
     expect(await failureOf(guardedFetch(`http://127.0.0.1:${port}/`, first))).toMatch(message);
   });
 
-  it('that never comes is waited for no longer than said', async () => {
+  it('that never comes ends at the timeout', async () => {
     const server = await startServer(() => {});
     expect(await failureOf(guardedFetch(server.url, { ...first, headerTimeoutMs: 30 }))).toBe(
       `timeout: ${server.host} did not answer within 30 ms.`,
     );
   });
 
-  it('that drips is waited for no longer than said', async () => {
+  it('that drips ends at the timeout', async () => {
     const server = await startServer((request, response) => {
       response.flushHeaders();
       const timer = setInterval(() => response.write('x'), 5);
@@ -255,7 +255,7 @@ describe('an answer', () => {
     );
   });
 
-  it('is not waited for once the caller has gone', async () => {
+  it('is no longer awaited once the caller has gone', async () => {
     const server = await startServer(() => {});
     const controller = new AbortController();
     const fetching = failureOf(guardedFetch(server.url, { ...first, signal: controller.signal }));
@@ -279,7 +279,7 @@ describe('a request', () => {
     expect(failure).not.toMatch(/secret|passwd/);
   });
 
-  it('does not choose how it is carried', async () => {
+  it('cannot choose its transport headers', async () => {
     const server = await startServer();
     expect(await failureOf(guardedFetch(server.url, { ...first, headers: { Host: 'other' } }))).toMatch(
       /^malformed: The header "host"/,
@@ -290,12 +290,12 @@ describe('a request', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('never tells the query of its address when it fails', async () => {
+  it('never reveals the query of its address when it fails', async () => {
     const server = await startServer((_, response) => response.destroy());
     expect(await failureOf(guardedFetch(`${server.url}?token=secret`, first))).not.toContain('secret');
   });
 
-  it('to a host that nobody answers for says so', async () => {
+  it('to an unknown host says so', async () => {
     const server = await startServer();
     await server.close();
     expect(await failureOf(guardedFetch(server.url, first))).toBe(
@@ -313,14 +313,14 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-describe('a host that takes no connection', () => {
+describe('a host that accepts no connection', () => {
   it('is unreachable after 2.5 s, whatever the answer may take', async () => {
     const server = await startFullServer();
     const fetching = guardedFetch(server.url, { ...first, headerTimeoutMs: 600_000, timeoutMs: 600_000 });
     expect(await failureOf(fetching)).toBe(`unreachable: ${server.host} did not accept a connection within 2500 ms.`);
   });
 
-  it('does not hurry a host that takes the connection and is slow to answer', async () => {
+  it('does not limit a host that accepts the connection and is slow to answer', async () => {
     const server = await startServer((_, response) => void setTimeout(() => response.end('here'), 2700));
     expect(await guardedFetch(server.url, first)).toMatchObject({ status: 200 });
   });

@@ -8,7 +8,7 @@ function listening(address: string, port = 2742): void {
 
 describe('our own address', () => {
   it.each(['127.0.0.1', '::ffff:127.0.0.1', '::ffff:7f00:1', '127.0.0.2', '0.0.0.0', '::', '::1'])(
-    'is %s where we listen on this machine',
+    'is %s if we listen on this machine',
     (address) => {
       listening('127.0.0.1');
       expect(isOwnAddress(address, 2742)).toBe(true);
@@ -16,14 +16,14 @@ describe('our own address', () => {
     },
   );
 
-  it.each(['0.0.0.0', '::'])('is every address of this machine where we listen on %s', (address) => {
+  it.each(['0.0.0.0', '::'])('is every address of this machine if we listen on %s', (address) => {
     listening(address);
     const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
     for (const own of [...all.map((one) => one.address), '127.0.0.1', '::1', '127.3.2.1'])
       expect(isOwnAddress(own, 2742), own).toBe(true);
   });
 
-  it('is that one where we listen on one, however it is written', () => {
+  it('is one address if we listen on it, in any spelling', () => {
     listening('2001:db8::7');
     expect(isOwnAddress('2001:0db8:0000::0007', 2742)).toBe(true);
     expect(isOwnAddress('2001:db8::8', 2742)).toBe(false);
@@ -37,7 +37,7 @@ describe('our own address', () => {
     expect(isOwnAddress(address, 80)).toBe(false);
   });
 
-  it('is none where nobody listens any more', () => {
+  it('is none after the server was closed', () => {
     const stop = noteListening({ address: '127.0.0.1', port: 2742 });
     stop();
     expect(isOwnAddress('127.0.0.1', 2742)).toBe(false);

@@ -9,8 +9,8 @@ function feed() {
   return { clock, told, end, add: (text: string) => add(Buffer.from(text)), addBytes: add };
 }
 
-describe('lines of what a child prints', () => {
-  it('are told when they are whole, all of a piece together', () => {
+describe('lines of the output of a child', () => {
+  it('are reported when they are complete, all lines of a chunk together', () => {
     const { add, told } = feed();
     add('one\ntwo\nth');
     expect(told).toEqual([['one', 'two']]);
@@ -18,14 +18,14 @@ describe('lines of what a child prints', () => {
     expect(told.slice(1)).toEqual([['three', '']]);
   });
 
-  it('end at a carriage return as well, but not twice where a newline follows in the next piece', () => {
+  it('end at a carriage return as well, but not twice if a newline follows in the next chunk', () => {
     const { add, told } = feed();
     add('10 %\r20 %\r');
     add('\ndone\n');
     expect(told).toEqual([['10 %'], ['20 %', 'done']]);
   });
 
-  it('a question without a line break is told when nothing follows for a while', () => {
+  it('a question without a line break is reported after a pause', () => {
     const { add, told, clock } = feed();
     add('Your na');
     clock.advance(249);
@@ -39,7 +39,7 @@ describe('lines of what a child prints', () => {
     expect(told).toEqual([['Your name? '], ['Ann']]);
   });
 
-  it('characters that come in two pieces stay whole', () => {
+  it('characters in two chunks stay intact', () => {
     const { addBytes, told } = feed();
     const bytes = Buffer.from('für\n');
     addBytes(bytes.subarray(0, 2));
@@ -47,7 +47,7 @@ describe('lines of what a child prints', () => {
     expect(told).toEqual([['für']]);
   });
 
-  it('one without end is told in parts, and the last one at the end', () => {
+  it('an endless line is reported in parts, and the last one at the end', () => {
     const { add, told, end, clock } = feed();
     add('x'.repeat(20_000));
     expect(told).toEqual([['x'.repeat(20_000)]]);
@@ -57,7 +57,7 @@ describe('lines of what a child prints', () => {
     expect(told.slice(1)).toEqual([['rest']]);
   });
 
-  it('a tail tells of every piece until it is told to stop', () => {
+  it('a tail reports every chunk until it is stopped', () => {
     const tail = createOutputTail(10);
     const told: string[] = [];
     const stop = tail.onAdd((piece) => told.push(Buffer.from(piece).toString()));

@@ -47,15 +47,15 @@ async function poke(child: Child): Promise<void> {
 const WAITS = "console.log('here'); process.stdin.on('data', () => { WORK });";
 const program = (work: string) => WAITS.replace('WORK', `${work}; process.stdout.write('done')`);
 
-describe('the progress of a family of processes', () => {
-  it('is not told of one that waits', async () => {
+describe('the progress of a process tree', () => {
+  it('is not reported for one that waits', async () => {
     const { family } = await runs(program(''));
     const watched = watching(family);
     await settled(watched);
     expect(watched.look()).toBe(0);
   });
 
-  it('is told when it computes', async () => {
+  it('is reported when it computes', async () => {
     const { child, family } = await runs(
       program('const at = process.cpuUsage().user; while (process.cpuUsage().user - at < 200_000);'),
     );
@@ -65,7 +65,7 @@ describe('the progress of a family of processes', () => {
     expect(watched.look()).toBe(1);
   });
 
-  it.runIf(process.platform === 'linux')('is told when it reads', async () => {
+  it.runIf(process.platform === 'linux')('is reported when it reads', async () => {
     const { child, family } = await runs(program("require('node:fs').readFileSync(process.execPath)"));
     const watched = watching(family);
     await settled(watched);
@@ -73,7 +73,7 @@ describe('the progress of a family of processes', () => {
     expect(watched.look()).toBe(1);
   });
 
-  it('is told when it starts a process, also one that leaves its group', async () => {
+  it('is reported when it starts a process, also one that leaves its group', async () => {
     const { child, family } = await runs(
       program(
         "require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 9e5)'], { detached: true, stdio: 'ignore' })",
@@ -85,7 +85,7 @@ describe('the progress of a family of processes', () => {
     expect(watched.look()).toBe(1);
   });
 
-  it('is told when all of it has ended, and then no more', async () => {
+  it('is reported when all of it has ended, and then no more', async () => {
     const { child, family } = await runs(program(''));
     const watched = watching(family);
     await settled(watched);
@@ -94,7 +94,7 @@ describe('the progress of a family of processes', () => {
     expect(watched.look()).toBe(0);
   });
 
-  it('is looked for only while there is something to watch', async () => {
+  it('is polled only while there is something to watch', async () => {
     const { family } = await runs(program(''));
     const { clock, stop } = watching(family);
     expect(clock.count()).toBe(1);

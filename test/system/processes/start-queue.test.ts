@@ -21,7 +21,7 @@ function entering(queue: ReturnType<typeof createStartQueue>) {
   };
 }
 
-it('two start at a time at least, the next when one of them leaves, in the order in which they came', async () => {
+it('at least two start at once, the next when one of them ends, in their order', async () => {
   const queue = createStartQueue(2);
   const all = Array.from({ length: 5 }, () => entering(queue));
   const started = () => all.map(({ hasPlace }) => hasPlace());
@@ -58,7 +58,7 @@ it('one that a caller waits for starts at once, and counts', async () => {
   expect(second.hasPlace()).toBe(true);
 });
 
-it('one that is called off leaves the queue', async () => {
+it('a cancelled one leaves the queue', async () => {
   const queue = createStartQueue(1);
   const [first, second, third] = [entering(queue), entering(queue), entering(queue)];
   second.abort();

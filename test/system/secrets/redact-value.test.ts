@@ -6,7 +6,7 @@ const SECRET = 'hunter2-hunter2';
 const redact = (text: string) => text.replaceAll(SECRET, '[secret s]').replaceAll('12345678', '[secret pin]');
 const show = createRedactValue({ redact, keys: ['mine', '*_code', 'Other-Key'] });
 
-describe('a value that may be shown', () => {
+describe('a redacted value', () => {
   it.each([
     'password',
     'Password',
@@ -34,11 +34,11 @@ describe('a value that may be shown', () => {
     'MINE',
     'pin_code',
     'otherKey',
-  ])('hides what stands under %s, at any depth', (key) => {
+  ])('hides values under %s, at any depth', (key) => {
     expect(show({ a: [{ [key]: { plain: 'text' } }] })).toEqual({ a: [{ [key]: '[redacted]' }] });
   });
 
-  it.each(['maxTokens', 'tokenizer', 'author', 'key', 'passage', 'minefield'])('shows what stands under %s', (key) => {
+  it.each(['maxTokens', 'tokenizer', 'author', 'key', 'passage', 'minefield'])('shows values under %s', (key) => {
     expect(show({ [key]: 'text' })).toEqual({ [key]: 'text' });
   });
 
@@ -48,7 +48,7 @@ describe('a value that may be shown', () => {
     });
   });
 
-  it('cuts what is long only after secrets were taken out', () => {
+  it('cuts long texts only after secrets were removed', () => {
     expect(show(`${'x'.repeat(490)}${SECRET}`)).toBe(`${'x'.repeat(490)}[secret s]`);
     expect(show('x'.repeat(600))).toBe(`${'x'.repeat(500)}…`);
     expect(show('x'.repeat(200_000))).toBe('[text of 200000 characters]');
@@ -70,7 +70,7 @@ describe('a value that may be shown', () => {
     expect(JSON.stringify(show(wide(3))).length).toBeLessThan(30_000);
   });
 
-  it('breaks circles, and does not throw for what cannot be read', () => {
+  it('breaks cycles, and does not throw for unreadable values', () => {
     const circle: Record<string, unknown> = { a: 1 };
     circle.self = [circle];
     expect(show(circle)).toEqual({ a: 1, self: ['[circular]'] });
@@ -86,7 +86,7 @@ describe('a value that may be shown', () => {
     expect(show(proxy)).toBe('[unreadable]');
   });
 
-  it('is plain JSON, whatever came in', () => {
+  it('is plain JSON, for any input', () => {
     fc.assert(
       fc.property(
         fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true }),

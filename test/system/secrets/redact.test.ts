@@ -58,8 +58,8 @@ const secretText = fc.oneof(
 /** Too long for a pattern. */
 const longText = fc.string({ minLength: 900, maxLength: 2000, unit: 'grapheme-ascii' });
 
-describe('a known secret is taken out of a text', () => {
-  it.each(Object.entries(SPELLINGS))('however it is spelt: %s', (spelling, spell) => {
+describe('a known secret is removed from a text', () => {
+  it.each(Object.entries(SPELLINGS))('in any encoding: %s', (spelling, spell) => {
     const value = USUAL.includes(spelling) ? fc.oneof({ arbitrary: secretText, weight: 9 }, longText) : secretText;
     fc.assert(
       fc.property(value, fc.string(), fc.string(), (value, before, after) => {
@@ -82,12 +82,12 @@ describe('a known secret is taken out of a text', () => {
     expect(redactOf(env)('a value-of-17-! b value-of-299-! c')).toBe('a [secret s17] b [secret s299] c');
   });
 
-  it('of two that begin alike the longer one', () => {
+  it('of two with the same beginning the longer one', () => {
     const redact = redactOf({ short: 'abcdefgh', long: 'abcdefghijkl' });
     expect(redact('abcdefghijkl abcdefgh')).toBe('[secret long] [secret short]');
   });
 
-  it('with a key of many lines', () => {
+  it('if it is a key of many lines', () => {
     const key = `-----BEGIN PRIVATE KEY-----\n${'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n'.repeat(30)}-----END PRIVATE KEY-----`;
     const redact = redactOf({ key });
     for (const text of [key, JSON.stringify({ key }), base64(`x${key}`), inForm(key)]) {
@@ -96,7 +96,7 @@ describe('a known secret is taken out of a text', () => {
     }
   });
 
-  it('also one line of it, where it has many, or without the spaces around it', () => {
+  it('also one line of it, if it has many, or without the spaces around it', () => {
     const key = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC';
     const redact = redactOf({
       key: `-----BEGIN KEY-----\r\n  ${key}\n{ "type": "account" }\nshort-line\n`,
@@ -108,12 +108,12 @@ describe('a known secret is taken out of a text', () => {
       expect(redact(other)).toBe(other);
   });
 
-  it('whatever characters it is made of', () => {
+  it('with any characters', () => {
     const value = String.raw`^$.*+?()[]{}|\/-"'$&<>`;
     expect(redactOf({ s: value })(`<${value}>`)).toBe('<[secret s]>');
   });
 
-  it('even where its end was cut off', () => {
+  it('even if its end was cut off', () => {
     const redact = redactOf({ s: 'hunter2-hunter2-hunter2' });
     expect(redact('said hunter2-hunter2-hu…')).toBe('said [secret s]…');
     expect(redact('got "hunter2-hunter2-hu…", which')).toBe('got "[secret s]…", which');
@@ -122,8 +122,8 @@ describe('a known secret is taken out of a text', () => {
   });
 });
 
-describe('everything else stays as it is', () => {
-  it('without a secret, or with one that is too short to be told from a word', () => {
+describe('everything else stays unchanged', () => {
+  it('without a secret, or with one that is too short', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(redactOf({})(text)).toBe(text);
@@ -138,7 +138,7 @@ describe('everything else stays as it is', () => {
     fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => void expect(redact(text)).toBe(text)));
   });
 
-  it('a hostile text is read in no time that anybody notices', () => {
+  it('a hostile text is read without noticeable delay', () => {
     const redact = redactOf({ s: `${'\\'.repeat(40)}"${' '.repeat(40)}`, t: '%25%25%25%25 ~~~~////"""\\"' });
     for (const part of ['\\', '\\"', '%25', ' +', '~0~1', '…', 'aaaaaaaa…']) {
       const text = part.repeat(50_000);
@@ -147,8 +147,8 @@ describe('everything else stays as it is', () => {
   });
 });
 
-describe('what is known may change', () => {
-  it('a secret that was looked up is hidden from then on, and a handful of older values, too', async () => {
+describe('the known secrets may change', () => {
+  it('a secret that was looked up is hidden from then on, and a few older values, too', async () => {
     const env: Record<string, string> = { TOKEN: 'first-value' };
     const secrets = createSecrets({ token: { env: 'TOKEN' } }, { env, folder: '.' });
     const redact = createRedact(secrets);
@@ -160,7 +160,7 @@ describe('what is known may change', () => {
     expect(redact('first-value second-value')).toBe('[secret token] [secret token]');
   });
 
-  it('those in the environment are known before their first use; what is no declaration is passed over', () => {
+  it('those in the environment are known before their first use; an invalid declaration is skipped', () => {
     const declarations = {
       token: { env: 'TOKEN' },
       gone: { env: 'GONE' },

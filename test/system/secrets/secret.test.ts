@@ -16,7 +16,7 @@ import {
 const VALUE = 'hunter2-hunter2';
 const secret = new Secret('github', VALUE, ['example.com']);
 
-describe('a secret cannot get out by accident', () => {
+describe('a secret cannot leak by accident', () => {
   it.each<readonly [what: string, show: () => unknown]>([
     ['turned into text', () => String(secret)],
     ['in a template', () => `a ${secret}`],
@@ -45,7 +45,7 @@ describe('a secret cannot get out by accident', () => {
     expect(String(show())).not.toContain(VALUE);
   });
 
-  it('and says whose it is', () => {
+  it('and names its owner', () => {
     expect([String(secret), `${secret}`, JSON.stringify(secret), inspect(secret), secret.name]).toEqual([
       '[secret github]',
       '[secret github]',
@@ -55,7 +55,7 @@ describe('a secret cannot get out by accident', () => {
     ]);
   });
 
-  it('and a copy of it opens nothing', () => {
+  it('and a copy of it has no value', () => {
     for (const fake of [structuredClone(secret), Object.create(secret), { ...secret }] as Secret[]) {
       expect(() => reveal(fake, { child: true })).toThrow(TypeError);
     }
@@ -119,7 +119,7 @@ describe('a secret is sent only to its hosts, or into a child', () => {
     expect(reveal(secret, { child: true })).toBe(VALUE);
   });
 
-  it('goes to no host if it is bound to none, and says what to do', () => {
+  it('goes to no host if it has none, and says what to do', () => {
     expect(() => reveal(new Secret('s', VALUE), { host: 'a.com' })).toThrow(
       'The secret "s" may not be sent to "a.com": it is not bound to a host; list the allowed hosts under hosts.',
     );
@@ -133,7 +133,7 @@ describe('a secret is sent only to its hosts, or into a child', () => {
   });
 
   it.each(['https://a.com', 'a.com/x', 'a b', 'u@a.com', '*', '*.', '', 'a.*.com'])(
-    '%j is no host to bind to',
+    '%j is not a host to bind to',
     (text) => {
       expect(isHostBinding(text)).toBe(false);
     },
@@ -156,7 +156,7 @@ describe('a text with secrets is data that names them', () => {
     expect(toSecretText(text)).toEqual(expected);
   });
 
-  it('that can be told from other data, also when it was copied', () => {
+  it('that is distinguished from other data, also when it was copied', () => {
     const text = toSecretText('${secret:x}');
     expect([text, structuredClone(text)].map(isSecretTemplate)).toEqual([true, true]);
     const others = [
@@ -170,12 +170,12 @@ describe('a text with secrets is data that names them', () => {
     expect(others.map(isSecretTemplate)).toEqual(others.map(() => false));
   });
 
-  it('that says which secrets it needs', () => {
+  it('that lists the secrets it needs', () => {
     expect(secretsIn(toSecretText('a ${secret:x} ${secret:y}'))).toEqual(['x', 'y']);
     expect(secretsIn('plain')).toEqual([]);
   });
 
-  it('that is joined of parts, and a text if none is a secret', () => {
+  it('that is joined from parts, and is a plain text if none is a secret', () => {
     expect(joinSecretText(['a', '', 'b'])).toBe('ab');
     expect(joinSecretText(['a', 'b', { secret: 'x' }, ''])).toEqual({ secretTemplate: ['ab', { secret: 'x' }] });
   });

@@ -40,7 +40,7 @@ async function failureOf(work: Promise<unknown>): Promise<ToolcribError> {
   throw new Error(`expected a ToolcribError, got ${String(error)}`, { cause: error });
 }
 
-describe('a secret is looked for where its declaration says', () => {
+describe('a secret is read from its declared place', () => {
   it('in an environment variable', async () => {
     expect(await lookUp({ env: 'TOKEN' }, { env: { TOKEN: VALUE } })).toBe(VALUE);
   });
@@ -66,20 +66,20 @@ describe('a secret is looked for where its declaration says', () => {
     expect(await lookUp({ file: 'link' }, { folder })).toBe(VALUE);
   });
 
-  it('in what a command prints, run in the folder of the configuration', async () => {
+  it('in the output of a command, run in the folder of the configuration', async () => {
     const folder = makeFolder();
     const code = 'console.log(require("node:path").basename(process.cwd()) + process.env.PART)';
     expect(await lookUp(script(code), { folder, env: { PART: '!' } })).toMatch(/^toolcrib-secrets-.*!$/);
   });
 
-  it('in what a command prints, of which no shell reads a word', async () => {
+  it('in the output of a command, which runs without a shell', async () => {
     const words = ['$(echo no)', '; echo no', '`no`', '*', 'a b'];
     const command = [NODE, '-e', 'console.log(JSON.stringify(process.argv.slice(1)))', ...words];
     expect(JSON.parse(await lookUp({ command }))).toEqual(words);
   });
 });
 
-describe('a secret that is missing', () => {
+describe('a missing secret', () => {
   it.each([
     ['an environment variable that is not set', { env: 'TOKEN' }, 'the environment variable TOKEN: it is not set'],
     ['one that every object has', { env: 'constructor' }, 'the environment variable constructor: it is not set'],
@@ -93,21 +93,21 @@ describe('a secret that is missing', () => {
     ['a command that is no command', { command: ['a\0b'] }, ': it is not a valid command'],
     ['a command that prints nothing', script(''), ': it is empty'],
     ['a command that prints no text', script('process.stdout.write("a\\0b")'), ': it is not text'],
-  ])('is an error that says where it was looked for: %s', async (_, declaration, place) => {
+  ])('is an error that names its place: %s', async (_, declaration, place) => {
     const error = await failureOf(one(declaration).get('token'));
     expect(error.code).toBe('missing_secret');
     expect(error.message).toMatch(/^The secret "token" was not found in /);
     expect(error.message).toContain(place);
   });
 
-  it('is an error without what a failing command printed', async () => {
+  it('is an error without the output of a failing command', async () => {
     const code = `console.log("${VALUE}"); console.error("${VALUE}"); process.exit(3)`;
     const { message } = await failureOf(one(script(code)).get('token'));
     expect(message).toMatch(/: it ended with exit code 3; run it by hand to see why\.$/);
     expect(message).not.toContain(VALUE);
   });
 
-  it('is an error if a command prints without end, which is ended with its children', async () => {
+  it('is an error if a command prints without end; the command is ended with its children', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
     await once(server, 'listening');
@@ -149,7 +149,7 @@ describe('a secret that is missing', () => {
     );
   });
 
-  it('that nobody declared is an error with the nearest name', async () => {
+  it('that is not declared is an error with the nearest name', async () => {
     const error = await failureOf(one({ env: 'TOKEN' }).get('tokn'));
     expect([error.code, error.message]).toEqual([
       'unknown_secret',
@@ -159,7 +159,7 @@ describe('a secret that is missing', () => {
   });
 });
 
-describe('a secret is looked up at the moment of use', () => {
+describe('a secret is read at the moment of use', () => {
   it('so that a new value is used at once', async () => {
     const env = { TOKEN: 'first-value' };
     const secrets = one({ env: 'TOKEN' }, { env });
@@ -175,7 +175,7 @@ describe('a secret is looked up at the moment of use', () => {
     expect(() => readFileSync(join(folder, 'ran'))).toThrow(/ENOENT/);
   });
 
-  it('once for all who ask at the same time', async () => {
+  it('once for all concurrent uses', async () => {
     const folder = makeFolder();
     const secrets = one(script('require("node:fs").appendFileSync("ran", "x"); console.log("value")'), { folder });
     await Promise.all([secrets.get('token'), secrets.get('token'), secrets.get('token')]);
@@ -184,7 +184,7 @@ describe('a secret is looked up at the moment of use', () => {
     expect(readFileSync(join(folder, 'ran'), 'utf8')).toBe('xx');
   });
 
-  it('and a failure is not kept', async () => {
+  it('and a failure is not cached', async () => {
     const env: Record<string, string> = {};
     const secrets = one({ env: 'TOKEN' }, { env });
     await failureOf(secrets.get('token'));
@@ -194,7 +194,7 @@ describe('a secret is looked up at the moment of use', () => {
 });
 
 describe('declarations may change', () => {
-  it('and the next use goes by the new ones', async () => {
+  it('and the next use follows the new ones', async () => {
     let declared: Readonly<Record<string, SecretDeclaration>> = { old: { env: 'A' } };
     const secrets = createSecrets(() => declared, { env: { A: 'first value', B: 'second value' }, folder: '/' });
     expect(secrets.names).toEqual(['old']);
@@ -222,7 +222,7 @@ describe('a text is filled in for one use', () => {
   });
 });
 
-describe('what was looked up is known, so that it can be hidden', () => {
+describe('values that were read are known, so that they can be hidden', () => {
   const values = (known: readonly Secret[]) => known.map((secret) => reveal(secret, { child: true }));
 
   it('newest first, each once, and only a few', async () => {

@@ -8,7 +8,7 @@ const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const statusOf = (crib: Crib) => crib.sources().find(({ name }) => name === 'pets');
 const fine = { '/fine': { get: { operationId: 'fine' } } };
 
-describe('what is no description', () => {
+describe('invalid descriptions', () => {
   it.each([
     [
       'of Swagger 1.2',
@@ -23,7 +23,7 @@ describe('what is no description', () => {
     ['broken', '{ "openapi": ', 'it is not JSON'],
     ['a page', '<html><p>Not found: {</html>', 'api.json: it '],
     ['without paths that are any', { openapi: '3.0.0', paths: [] }, 'its paths are not an object'],
-  ])('fails its source with the reason, and no other: %s', async (_, description, reason) => {
+  ])('fail their source with the reason, and no other: %s', async (_, description, reason) => {
     const crib = await describedBy(
       description,
       {},
@@ -33,7 +33,7 @@ describe('what is no description', () => {
     expect(statusOf(crib)).toMatchObject({ state: 'failed', reason: expect.stringContaining(reason) });
   });
 
-  it('is not read where it is too large', async () => {
+  it('are not read if they are too large', async () => {
     const crib = await describedBy(JSON.stringify({ ...api(fine), x: 'x'.repeat(25_000_000) }));
     expect(statusOf(crib)).toMatchObject({ state: 'failed', reason: expect.stringContaining('larger than') });
   });
@@ -48,12 +48,12 @@ describe('what is no description', () => {
         .map((key, index) => `${key}: &${key} [${Array(9).fill(`*${'abcdefgh'[index]}`).join()}]`)
         .join('\n')}\nopenapi: 3.0.0`,
     ],
-  ])('is refused where it would fill the memory: %s', async (_, text) => {
+  ])('are refused if they would fill the memory: %s', async (_, text) => {
     const crib = await describedBy(text);
     expect(statusOf(crib)).toMatchObject({ state: 'failed' });
   });
 
-  it('without operations has no tools', async () => {
+  it('without operations have no tools', async () => {
     const crib = await describedBy({ openapi: '3.1.0', info: {}, webhooks: {} });
     expect([namesOf(crib), statusOf(crib)]).toMatchObject([[], { state: 'ready' }]);
   });
@@ -105,7 +105,7 @@ describe('a bad operation', () => {
     expect(crib.warnings().join()).toContain('its path is not a valid path template');
   });
 
-  it('is one of many, and not all of them are told', async () => {
+  it('is one of many, and only some of them are reported', async () => {
     const paths = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`/bad${index}`, { get: 7 }]));
     const crib = await describedBy(api({ ...paths, ...fine }));
     expect(crib.warnings()).toHaveLength(21);
@@ -125,7 +125,7 @@ describe('a hostile schema', () => {
     return { crib, a: (tool.input.properties as Fields).a, tool };
   };
 
-  it('elsewhere is never fetched: anything is accepted in its place, and it is told', async () => {
+  it('elsewhere is never fetched: any value is accepted in its place, with a report', async () => {
     const { crib, a } = await inputOf({ $ref: 'http://127.0.0.1:1/schema.json' });
     expect(a).toEqual({});
     expect(crib.warnings().join()).toContain(
@@ -136,18 +136,18 @@ describe('a hostile schema', () => {
   it.each([
     ['to itself', { A: ref('A') }],
     ['to each other', { A: ref('B'), B: ref('A') }],
-  ])('that is nothing but a reference %s stands for anything', async (_, schemas) => {
+  ])('that is nothing but a reference %s accepts anything', async (_, schemas) => {
     const { crib, tool } = await inputOf(ref('A'), schemas);
     expect(tool.input.$defs).toMatchObject({ A: {} });
     expect(crib.warnings().join()).toContain('is part of a cycle');
   });
 
-  it('that contains itself in place refuses the call, not the process', async () => {
+  it('that contains itself in place refuses the call without crashing', async () => {
     const { crib } = await inputOf(ref('A'), { A: { allOf: [ref('A'), ref('A')] } });
     expect(await tryCall(crib, 'pets_x', { a: 1 })).toMatchObject({ ok: false, error: { code: 'invalid_input' } });
   });
 
-  it('that doubles at each level is as large as it is written', async () => {
+  it('that doubles at each level is as large as its text', async () => {
     const schemas = Object.fromEntries(
       Array.from({ length: 40 }, (_, level) => [
         `L${level}`,
@@ -159,7 +159,7 @@ describe('a hostile schema', () => {
     expect(JSON.stringify(tool.input)).toContain('"type":"string"'); // down to the last level
   });
 
-  it('that is a chain of thousands of references costs only its operation', async () => {
+  it('that is a chain of thousands of references fails only its operation', async () => {
     const schemas = Object.fromEntries(
       Array.from({ length: 20_000 }, (_, level) => [`L${level}`, { type: 'array', items: ref(`L${level + 1}`) }]),
     );
@@ -171,7 +171,7 @@ describe('a hostile schema', () => {
     expect(crib.warnings().join()).toContain('a chain of more than 60 $refs');
   });
 
-  it('that is nested without end is cut', async () => {
+  it('that is nested too deeply is cut', async () => {
     let schema: Fields = { type: 'string' };
     for (let depth = 0; depth < 1000; depth++) schema = { type: 'object', properties: { a: schema } };
     const { a } = await inputOf(schema);
@@ -191,12 +191,12 @@ describe('a hostile schema', () => {
     });
   });
 
-  it.each([1001, 1_000_000])('of %i choices is open, and says how many', async (length) => {
+  it.each([1001, 1_000_000])('of %i choices is left open, with their number', async (length) => {
     const { a } = await inputOf({ type: 'integer', enum: Array.from({ length }, (_, index) => index) });
     expect(a).toEqual({ type: 'integer', description: `One of ${length} values.` });
   });
 
-  it('of thousands of properties is open', async () => {
+  it('of thousands of properties is left open', async () => {
     const properties = Object.fromEntries(
       Array.from({ length: 20_000 }, (_, index) => [`p${index}`, { type: 'string' }]),
     );
@@ -209,7 +209,7 @@ describe('a hostile schema', () => {
     expect(a).toEqual({ type: 'object' });
   });
 
-  it('cannot reach what every object inherits', async () => {
+  it('cannot reach inherited members of objects', async () => {
     const text = JSON.stringify(
       operation(
         {

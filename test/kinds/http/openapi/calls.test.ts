@@ -16,7 +16,7 @@ async function asked(fields: Fields, input: Fields, more: Fields = {}) {
 }
 
 describe('a call of an operation', () => {
-  it('goes to its path, with everything encoded for where it stands', async () => {
+  it('goes to its path, with every value encoded for its place', async () => {
     const parameters = [
       { name: 'petId', in: 'path', required: true, schema: { type: 'string' } },
       query('filter[name]', { type: 'string' }),
@@ -32,7 +32,7 @@ describe('a call of an operation', () => {
     expect(found.headers).toMatchObject({ 'x-trace': 't', cookie: 'session=s' });
   });
 
-  it('leaves out what is not given, and fills in no default', async () => {
+  it('leaves out absent arguments, and fills in no default', async () => {
     const parameters = [
       query('a', { type: 'string', default: 'x' }),
       { name: 'b', in: 'header', schema: { type: 'string' } },
@@ -69,13 +69,13 @@ describe('a call of an operation', () => {
     expect(found.headers['content-type']).toBe('application/json');
   });
 
-  it('sends a whole body as it is given, in its own type of JSON', async () => {
+  it('sends a whole body unchanged, in its own JSON type', async () => {
     const requestBody = { content: { 'application/merge-patch+json': { schema: list } } };
     const found = await asked({ requestBody }, { body: ['a', 'b'] });
     expect([found.body, found.headers['content-type']]).toEqual(['["a","b"]', 'application/merge-patch+json']);
   });
 
-  it('sends no body where it may be missing and is', async () => {
+  it('sends no body if it is optional and absent', async () => {
     const requestBody = { content: { 'application/json': { schema: list } } };
     const found = await asked({ requestBody }, {});
     expect([found.body, found.headers['content-type']]).toEqual(['', undefined]);
@@ -89,7 +89,7 @@ describe('a call of an operation', () => {
     expect([found.headers['content-type'], found.body]).toEqual([type, 'name=a%26b&tags=x&tags=y&meta%5Bk%5D=v']);
   });
 
-  it('sends files, which are given as base64', async () => {
+  it('sends files from base64', async () => {
     const properties = {
       photo: { type: 'string', format: 'binary' },
       note: { type: 'string' },
@@ -121,7 +121,7 @@ describe('a call of an operation', () => {
     expect(found.body).toBe(sent);
   });
 
-  it('prefers JSON where a body may be written in several ways', async () => {
+  it('prefers JSON if a body has several types', async () => {
     const content = {
       'text/xml': {},
       'application/x-www-form-urlencoded': {},
@@ -130,7 +130,7 @@ describe('a call of an operation', () => {
     expect((await asked({ requestBody: { content } }, { body: [1] })).body).toBe('[1]');
   });
 
-  it('is refused where its arguments are wrong, before anything is sent', async () => {
+  it('is refused for wrong arguments before anything is sent', async () => {
     const server = await echoServer();
     const fields = { parameters: [query('n', { type: 'integer', maximum: 5 }, { required: true })] };
     const crib = await describedBy(operation(fields), { baseUrl: server.base });
@@ -140,7 +140,7 @@ describe('a call of an operation', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('answers what the API answers, and is no failure where that is not what was promised', async () => {
+  it('returns the answer of the API, even if it differs from the description', async () => {
     const server = await echoServer();
     server.give({ id: 'not a number' });
     const schema = { type: 'object', properties: { id: { type: 'integer' } } };

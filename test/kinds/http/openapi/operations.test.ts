@@ -16,7 +16,7 @@ describe('the operations of an API', () => {
     });
   });
 
-  it('are named after method and path where they have no operationId, or one that is taken', async () => {
+  it('are named after method and path if they have no operationId, or a taken one', async () => {
     const crib = await describedBy(
       api({
         '/pets': { get: OK, post: { operationId: 'twice' } },
@@ -30,7 +30,7 @@ describe('the operations of an API', () => {
     expect(other).toMatch(/^get_pets_id_[0-9a-f]{8}$/);
   });
 
-  it('have names that every vendor takes, however they are called', async () => {
+  it('have names that every vendor accepts', async () => {
     const long = 'o'.repeat(300);
     const paths = { '/a': { get: { operationId: 'pet.find by/status' } }, '/b': { get: { operationId: long } } };
     const names = namesOf(await describedBy(api(paths)));
@@ -56,12 +56,12 @@ describe('the operations of an API', () => {
     expect((await toolOf(operation({}, { method }))).effects).toEqual(effects);
   });
 
-  it('can only raise caution where the owner does not trust the description', async () => {
+  it('can only raise caution if the operator does not trust the description', async () => {
     const tool = await toolOf(operation({ tags: ['animals'] }), { trust: false });
     expect([tool.effects, tool.tags]).toEqual([{ openWorld: true }, []]);
   });
 
-  it('say what they do in a few words', async () => {
+  it('have short descriptions', async () => {
     const crib = await describedBy(
       api({
         '/a': {
@@ -97,7 +97,7 @@ describe('the operations of an API', () => {
     expect(await chosen({ include: [] })).toEqual([]);
   });
 
-  it('are reported where a choice means none of them', async () => {
+  it('are reported if a choice matches none of them', async () => {
     const crib = await describedBy(operation({}), { include: ['GET /x', 'GET /y'], exclude: ['nobody'] });
     expect(namesOf(crib)).toEqual(['pets_x']);
     expect(crib.warnings().join(' ')).toMatch(/"GET \/y" matches no operation.*"nobody" matches no operation/s);
@@ -111,7 +111,7 @@ describe('the operations of an API', () => {
   });
 });
 
-describe('where an API is', () => {
+describe('the address of an API', () => {
   const baseOf = async (more: object, entry: Fields = {}) =>
     runOf(await toolOf({ ...operation({}), ...more }, entry)).baseUrl;
 
@@ -121,13 +121,13 @@ describe('where an API is', () => {
     expect(await baseOf({ servers })).toBe('https://eu.pets.test:8443/v1');
   });
 
-  it('is what the owner says, whatever the description says', async () => {
+  it('is what the operator says, whatever the description says', async () => {
     expect(await baseOf({ servers: [{ url: 'nonsense' }] }, { baseUrl: 'https://mine.test/api/' })).toBe(
       'https://mine.test/api',
     );
   });
 
-  it('may be said for a path or an operation', async () => {
+  it('may be set for a path or an operation', async () => {
     const crib = await describedBy(
       api({
         '/a': { servers: [{ url: 'https://path.test' }], get: { operationId: 'a' } },
@@ -144,7 +144,7 @@ describe('where an API is', () => {
     ['has a variable without a default', { servers: [{ url: 'https://{x}.test' }] }],
     ['is no web address', { servers: [{ url: 'ftp://pets.test' }] }],
     ['holds a password', { servers: [{ url: 'https://a:b@pets.test' }] }],
-  ])('has to be said by the owner where it %s', async (_, more) => {
+  ])('must be set by the operator if it %s', async (_, more) => {
     const crib = await describedBy({ ...operation({}), ...more });
     expect(namesOf(crib)).toEqual([]);
     expect(crib.warnings().join()).toMatch(/pets: GET \/x is left out: its server .*set baseUrl/);

@@ -61,7 +61,7 @@ describe('the operations of public descriptions', () => {
     }
   });
 
-  it('are called', async () => {
+  it('can be called', async () => {
     const server = await echoServer();
     const crib = await cribOfAll({ baseUrl: server.base });
     const read = await call(crib, 'directus_getUser', { id: 'a/b', fields: ['name', 'email'], meta: 'total_count' });

@@ -38,7 +38,7 @@ describe('the arguments of an operation', () => {
     });
   });
 
-  it('are told apart where two places want one name', async () => {
+  it('are distinguished if two places use one name', async () => {
     const parameters = ['path', 'query', 'header'].map((place) => ({
       name: 'id',
       in: place,
@@ -56,7 +56,7 @@ describe('the arguments of an operation', () => {
     });
   });
 
-  it('have names that every vendor takes', async () => {
+  it('have names that every vendor accepts', async () => {
     const names = ['filter[status]', '$top', '@type', '__proto_', 'constructor', '1st', 'é', 'n'.repeat(300)];
     const parameters = names.map((name) => ({ name, in: 'query', schema: { type: 'string' } }));
     const found = Object.keys((await inputOf({ parameters })).properties as Fields);
@@ -65,7 +65,7 @@ describe('the arguments of an operation', () => {
     for (const name of found) expect(name).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/);
   });
 
-  it('of a whole path stand unless the operation says them again', async () => {
+  it('of a whole path apply unless the operation repeats them', async () => {
     const shared = [
       { name: 'a', in: 'query', schema: { type: 'string' } },
       { name: 'b', in: 'query', schema: { type: 'string' } },
@@ -81,14 +81,14 @@ describe('the arguments of an operation', () => {
     });
   });
 
-  it('are made of the path where nobody describes them', async () => {
+  it('are derived from the path if they are not described', async () => {
     expect(await inputOf({}, { path: '/pets/{petId}/{petId}' })).toMatchObject({
       properties: { petId: { type: 'string' } },
       required: ['petId'],
     });
   });
 
-  it('are one body where it is no object of known names, or may be missing as a whole', async () => {
+  it('are one body if it is not an object with known names, or is optional as a whole', async () => {
     const whole = async (schema: unknown, required = true) =>
       Object.keys((await inputOf({ requestBody: json(schema, { required }) })).properties as Fields);
     const properties = { a: { type: 'string' } };
@@ -101,13 +101,13 @@ describe('the arguments of an operation', () => {
     expect(await whole(undefined)).toEqual(['body']);
   });
 
-  it('leave out headers that are not for callers to choose', async () => {
+  it('leave out headers that callers may not choose', async () => {
     const names = ['Accept', 'content-type', 'Authorization', 'Host', 'Content-Length', 'Cookie', 'bad name', 'X-Fine'];
     const parameters = names.map((name) => ({ name, in: 'header', schema: { type: 'string' } }));
     expect(Object.keys((await inputOf({ parameters })).properties as Fields)).toEqual(['x-fine']);
   });
 
-  it('leave out what only the API says', async () => {
+  it('leave out read-only properties', async () => {
     const schema = {
       type: 'object',
       properties: {
@@ -163,11 +163,11 @@ describe('the schemas of a description', () => {
     ['a discriminator', { type: 'object', discriminator: { propertyName: 'kind' } }, { type: 'object' }],
     ['no schema', 'string', {}],
     ['anything', true, {}],
-  ])('say in JSON Schema of today: %s', async (_, schema, expected) => {
+  ])('are converted to current JSON Schema: %s', async (_, schema, expected) => {
     expect(await converted(schema)).toEqual(expected);
   });
 
-  it('fold what is composed of plain objects', async () => {
+  it('merge compositions of plain objects', async () => {
     const components = {
       schemas: {
         Named: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
@@ -180,7 +180,7 @@ describe('the schemas of a description', () => {
     });
   });
 
-  it('keep what cannot be folded', async () => {
+  it('keep what cannot be merged', async () => {
     const schema = {
       allOf: [
         { type: 'object', properties: { a: { type: 'string' } } },
@@ -190,7 +190,7 @@ describe('the schemas of a description', () => {
     expect(await converted(schema)).toEqual(schema);
   });
 
-  it('have their references written out, and a description beside one stands', async () => {
+  it('have their references inlined, and keep a description beside one', async () => {
     const components = { schemas: { Kind: { type: 'string', enum: ['cat'], description: 'A kind' } } };
     const schema = {
       type: 'object',
@@ -235,7 +235,7 @@ describe('the schemas of a description', () => {
     });
   });
 
-  it('that are large get a name, so that they are said once', async () => {
+  it('that are large get a name, so that they occur once', async () => {
     const properties = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`p${index}`, { type: 'string' }]));
     const components = { schemas: { Large: { type: 'object', properties } } };
     const ref = { $ref: '#/components/schemas/Large' };
@@ -244,7 +244,7 @@ describe('the schemas of a description', () => {
     expect(Object.keys(input.$defs as Fields)).toEqual(['Large']);
   });
 
-  it('say the same whatever else the description holds', async () => {
+  it('do not depend on the rest of the description', async () => {
     const schemas = {
       A: { type: 'object', properties: { b: { $ref: '#/components/schemas/B' } } },
       B: { type: 'object', properties: { a: { $ref: '#/components/schemas/A' } } },
@@ -266,7 +266,7 @@ describe('the schemas of a description', () => {
     expect(toolIn(both, 'pets_B').input).toEqual(toolIn(alone, 'pets_B').input);
   });
 
-  it('are cut where no model would read them', async () => {
+  it('are cut where a model would not read them', async () => {
     const deep = (depth: number): Fields => ({
       type: 'object',
       description: `At ${depth}`,
@@ -280,7 +280,7 @@ describe('the schemas of a description', () => {
   });
 });
 
-describe('what an operation answers', () => {
+describe('the output schema of an operation', () => {
   const schema = {
     type: 'object',
     properties: { id: { type: 'integer' }, password: { type: 'string', writeOnly: true } },
@@ -289,11 +289,11 @@ describe('what an operation answers', () => {
   const answers = (responses: Fields) => operation({ responses });
   const ok = { description: 'fine', content: { 'application/json': { schema } } };
 
-  it('is not promised unless the owner asks for it, since many an API breaks such a promise', async () => {
+  it('is left out unless the operator asks for it, since many APIs break it', async () => {
     expect((await toolOf(answers({ 200: ok }))).output).toBeUndefined();
   });
 
-  it('is promised, without what only callers say, where the owner asks for it', async () => {
+  it('is included, without write-only properties, if the operator asks for it', async () => {
     const { output } = await toolOf(answers({ 200: ok, 404: { description: 'none' } }), { outputSchemas: true });
     expect(output).toEqual({ type: 'object', properties: { id: { type: 'integer' } } });
   });
@@ -302,7 +302,7 @@ describe('what an operation answers', () => {
     ['it answers in two ways', { 200: ok, 204: { description: 'nothing' } }],
     ['it may answer with something else than JSON', { 200: { ...ok, content: { ...ok.content, 'text/csv': {} } } }],
     ['it says nothing about it', { 200: { description: 'fine' } }],
-  ])('is not promised where %s', async (_, responses) => {
+  ])('is left out if %s', async (_, responses) => {
     expect((await toolOf(answers(responses), { outputSchemas: true })).output).toBeUndefined();
   });
 });

@@ -36,13 +36,13 @@ describe('a security scheme', () => {
     ['token', { authorization: 'Bearer hidden-value' }],
     ['openid', { authorization: 'Bearer hidden-value' }],
     ['oauth', { authorization: 'Bearer hidden-value' }],
-  ])('is met by the secret that the owner maps it to: %s', async (scheme, headers) => {
+  ])('is met by the secret that the operator maps it to: %s', async (scheme, headers) => {
     const { crib, server } = await secured([{ [scheme]: [] }], { auth: { [scheme]: 's' } });
     await call(crib, 'pets_x');
     expect(server.requests[0]?.headers).toMatchObject(headers);
   });
 
-  it('may be met in the query', async () => {
+  it('may be in the query', async () => {
     const { crib, server } = await secured([{ inQuery: [] }], { auth: { inQuery: 's' } });
     await call(crib, 'pets_x');
     expect(server.requests[0]?.url).toBe('/x?key=hidden-value');
@@ -57,7 +57,7 @@ describe('a security scheme', () => {
     expect(server.requests[0]?.headers.authorization).toBe(expected);
   });
 
-  it('is met by a token that is fetched', async () => {
+  it('is met by a fetched token', async () => {
     const auth = { oauth: { clientId: 'me', clientSecret: `\${secret:s}` } };
     const { crib, server } = await secured([{ oauth: ['read', 'write'] }], { auth });
     server.answer((request, response) => {
@@ -78,7 +78,7 @@ describe('a security scheme', () => {
     }
   });
 
-  it('that has no secret is not met: the call goes without, and the owner is told', async () => {
+  it('without a secret is not met: the call is sent without it, and the operator is told', async () => {
     const { crib, server } = await secured([{ key: [] }]);
     await call(crib, 'pets_x');
     expect(server.requests[0]?.headers['x-key']).toBeUndefined();
@@ -87,7 +87,7 @@ describe('a security scheme', () => {
     );
   });
 
-  it('is chosen among several by what there is', async () => {
+  it('is chosen among several by the available secrets', async () => {
     const { crib, server } = await secured([{}, { user: [] }, { key: [], token: [] }, { token: [] }], {
       auth: { token: 's' },
     });
@@ -121,8 +121,8 @@ describe('a security scheme', () => {
   });
 });
 
-describe('headers of the owner', () => {
-  it('go with each call, whatever stands in them, and callers cannot choose them', async () => {
+describe('headers of the operator', () => {
+  it('are sent with each call, whatever they contain, and callers cannot choose them', async () => {
     const server = await echoServer();
     const parameters = [{ name: 'X-Team', in: 'header', required: true, schema: { type: 'string' } }];
     const headers = { 'x-team': `{a} $\${b}` };
@@ -132,7 +132,7 @@ describe('headers of the owner', () => {
 });
 
 describe('a description that would send secrets', () => {
-  it('has texts, not templates: what looks like a secret or an argument in it is none', async () => {
+  it('has texts, not templates: a text like a secret or an argument is plain text', async () => {
     const server = await echoServer();
     vi.stubEnv('TOOLCRIB_TEST_API', 'hidden-value');
     const secrets = { s: { env: 'TOOLCRIB_TEST_API', hosts: [server.host] } };
@@ -163,7 +163,7 @@ describe('a description that would send secrets', () => {
   });
 });
 
-describe('a description that came over https', () => {
+describe('a description that was fetched over https', () => {
   /** A crib of a description over https; `place` puts the server that it names somewhere into it. */
   async function overHttps(place: (host: string) => Fields, entry: Fields | ((host: string) => Fields)) {
     let description: Fields = {};

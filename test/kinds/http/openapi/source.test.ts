@@ -24,7 +24,7 @@ const remote = (server: TestServer, entry: Fields = {}, more: Fields = {}) =>
 const kept = (folder: string) => ({ store: { url: `sqlite:${join(folder, 'crib.db')}` } });
 
 describe('a description in a file', () => {
-  it('is watched: operations come, go and change, and the others stay the same', async () => {
+  it('is watched: operations are added, removed and changed, and the others stay', async () => {
     const folder = folderOf({ openapi: './api.yaml', baseUrl: 'https://pets.test' });
     write(folder, { 'api.yaml': JSON.stringify(withOperations('a', 'b')) });
     const crib = await cribOf(folder);
@@ -34,7 +34,7 @@ describe('a description in a file', () => {
     expect(await change).toEqual({ added: ['pets_c'], removed: ['pets_a'], changed: [] });
   });
 
-  it('that does not parse any more leaves the tools as they were', async () => {
+  it('that no longer parses leaves the tools unchanged', async () => {
     const folder = folderOf({ openapi: './api.json', baseUrl: 'https://pets.test' });
     write(folder, { 'api.json': JSON.stringify(withOperations('a')) });
     const crib = await cribOf(folder);
@@ -47,7 +47,7 @@ describe('a description in a file', () => {
     expect(statusOf(crib)).toEqual({ name: 'pets', state: 'ready', toolCount: 1 });
   });
 
-  it('that is not there fails its source, and comes when it comes', async () => {
+  it('that does not exist fails its source, and is read when it appears', async () => {
     const folder = folderOf({ openapi: './api.json', baseUrl: 'https://pets.test' });
     const crib = await cribOf(folder);
     expect(statusOf(crib)).toMatchObject({ state: 'failed', reason: expect.stringContaining('it does not exist') });
@@ -56,7 +56,7 @@ describe('a description in a file', () => {
     expect(await change).toMatchObject({ added: ['pets_a'] });
   });
 
-  it('is read again where secrets come that it may use', async () => {
+  it('is read again when new secrets are available to it', async () => {
     const server = await echoServer();
     const securitySchemes = { key: { type: 'apiKey', in: 'header', name: 'X-Key' } };
     const entry = { openapi: './api.json', baseUrl: server.base };
@@ -75,7 +75,7 @@ describe('a description in a file', () => {
 });
 
 describe('a description at an address', () => {
-  it('is fetched, whatever it is called, and says where the API is', async () => {
+  it('is fetched under any name, and says where the API is', async () => {
     const server = await startServer();
     server.give(withOperations('a'), { 'content-type': 'text/plain' });
     const crib = await cribOf(remote(server));
@@ -83,7 +83,7 @@ describe('a description at an address', () => {
     expect(toolIn(crib, 'pets_a').effects).toEqual({ openWorld: true });
   });
 
-  it('is asked for by its ETag, and its tools stay the same while it does', async () => {
+  it('is requested with its ETag, and its tools stay the same meanwhile', async () => {
     const server = await startServer();
     server.give(withOperations('a'), { etag: '"one"' });
     const crib = await cribOf(remote(server));
@@ -93,7 +93,7 @@ describe('a description at an address', () => {
     expect(statusOf(crib)).toEqual({ name: 'pets', state: 'ready', toolCount: 1 });
   });
 
-  it('is followed', async () => {
+  it('is polled', async () => {
     const server = await startServer();
     server.give(withOperations('a', 'b'));
     const crib = await cribOf(remote(server));
@@ -108,7 +108,7 @@ describe('a description at an address', () => {
     ],
     ['is gone', (server: TestServer) => server.answer((_, response) => void response.destroy())],
     ['answers with something else', (server: TestServer) => server.give({ swagger: '1.2' })],
-  ])('stays callable as it was while its server %s', async (_, breaks) => {
+  ])('keeps its tools callable while its server %s', async (_, breaks) => {
     const [server, other] = [await startServer(), await echoServer()];
     server.give(withOperations('a'));
     const crib = await cribOf(remote(server, { baseUrl: other.base }));
@@ -138,7 +138,7 @@ describe('a description at an address', () => {
     expect(statusOf(crib)).toEqual({ name: 'pets', state: 'ready', toolCount: 1 });
   });
 
-  it('is asked for with the headers of the owner, but for secrets of other hosts', async () => {
+  it('is requested with the headers of the operator, without secrets of other hosts', async () => {
     const server = await startServer();
     server.give(withOperations('a'));
     vi.stubEnv('TOOLCRIB_TEST_API', 'hidden-value');
@@ -152,7 +152,7 @@ describe('a description at an address', () => {
     expect(server.requests[0]?.headers).not.toHaveProperty('x-other');
   });
 
-  it('cannot send what is bound to no host to a host that it names itself', async () => {
+  it('cannot send a secret without hosts to a host that it names itself', async () => {
     const server = await startServer();
     server.give({ ...withOperations('a'), servers: [{ url: 'https://evil.test' }] });
     const crib = await cribOf(remote(server, { headers: { Authorization: 'Bearer written-down' } }));
@@ -219,7 +219,7 @@ describe('a description at an address', () => {
     expect(elsewhere.requests).toHaveLength(1);
   });
 
-  it('can have a clientSecret that is bound to no host sent to its own host', async () => {
+  it('can have a clientSecret without hosts sent to its own host', async () => {
     const { server, result } = await withTokens(
       () => '/token',
       () => ({}),
@@ -228,7 +228,7 @@ describe('a description at an address', () => {
     expect(server.requests.map(({ url }) => url)).toContain('/token');
   });
 
-  it('may be on a private network, but no redirect of it', async () => {
+  it('may be on a private network, but not after a redirect', async () => {
     const [server, inner] = [await startServer(), await startServer()];
     inner.give(withOperations('a'));
     server.answer((_, response) => void response.writeHead(302, { location: inner.url }).end());
@@ -237,7 +237,7 @@ describe('a description at an address', () => {
     expect(inner.requests).toEqual([]);
   });
 
-  it('ends with the crib while it is being fetched', async () => {
+  it('ends with the crib while it is fetched', async () => {
     const server = await startServer(() => {});
     const source = openapi({ name: 'pets', description: server.url });
     const closing = new AbortController();
@@ -257,7 +257,7 @@ describe('a description at an address', () => {
 });
 
 describe('openapi()', () => {
-  it.each([[undefined], [7], ['']])('wants a file or an address, not %s', (description) => {
+  it.each([[undefined], [7], ['']])('requires a file or an address, not %s', (description) => {
     const given = { name: 'pets', description } as { name: string; description: string }; // what careless code hands in
     expect(() => openapi(given)).toThrow('description must be a file or a URL');
   });

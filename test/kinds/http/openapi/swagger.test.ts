@@ -146,7 +146,7 @@ describe('a description of Swagger 2.0', () => {
     expect(runOf(toolIn(crib, 'pets_x'))).toMatchObject({ baseUrl: 'https://a.test' });
   });
 
-  it('from an address is at its host, by its scheme, and is kept over a restart', async () => {
+  it('from an address uses its host and scheme, and is stored over a restart', async () => {
     const server = await startServer();
     const parameters = [{ in: 'body', name: 'body', required: true, schema: { $ref: '#/definitions/Pet' } }];
     const definitions = { Pet: { type: 'object', properties: { name: { type: 'string' } } } };
@@ -171,11 +171,11 @@ describe('a description of Swagger 2.0', () => {
     ['no base path', { basePath: undefined }, 'https://pets.test'],
     ['a base path without a slash', { basePath: 'v3/' }, 'https://pets.test/v3'],
     ['a port', { host: 'pets.test:8443' }, 'https://pets.test:8443/v2'],
-  ])('is where its host, basePath and schemes say: %s', async (_, more, baseUrl) => {
+  ])('has the address of its host, basePath and schemes: %s', async (_, more, baseUrl) => {
     expect(runOf(toolIn(await describedBy(one({}, more)), 'pets_x'))).toMatchObject({ baseUrl });
   });
 
-  it('lets an operation say another scheme', async () => {
+  it('may set another scheme for an operation', async () => {
     const crib = await describedBy(one({ schemes: ['http'] }));
     expect(runOf(toolIn(crib, 'pets_x'))).toMatchObject({ baseUrl: 'http://pets.test/v2' });
     const other = await describedBy(one({ schemes: ['wss'] }));
@@ -204,7 +204,7 @@ describe('parameters of Swagger 2.0', () => {
     expect((await asked({ parameters: [parameter] }, input)).url).toBe(expected);
   });
 
-  it('write lists in a path with commas, else as one text that the caller writes', async () => {
+  it('write lists in a path with commas, else as one text of the caller', async () => {
     const more = { path: '/of/{a}' };
     expect((await asked({ parameters: [list('csv', 'path')] }, { a: ['x', 'y'] }, more)).url).toBe('/v2/of/x,y');
     expect((await asked({ parameters: [list('pipes', 'path')] }, { a: 'x|y' }, more)).url).toBe('/v2/of/x%7Cy');
@@ -214,7 +214,7 @@ describe('parameters of Swagger 2.0', () => {
     });
   });
 
-  it('of a path hold for its operations, unless these say them again', async () => {
+  it('of a path apply to its operations, unless these repeat them', async () => {
     const shared = [
       { name: 'a', in: 'query', type: 'string', required: true },
       { name: 'b', in: 'formData', type: 'string' },
@@ -254,7 +254,7 @@ describe('parameters of Swagger 2.0', () => {
     expect(found.body).toContain(body);
   });
 
-  it('in a body are of the type that the operation takes', async () => {
+  it('in a body have the type that the operation takes', async () => {
     const body = (schema: Fields) => ({ name: 'payload', in: 'body', required: true, schema });
     const text = await asked({ consumes: ['text/plain'], parameters: [body({ type: 'string' })] }, { body: 'hello' });
     expect([text.body, text.headers['content-type']]).toEqual(['hello', 'text/plain; charset=utf-8']);
@@ -404,7 +404,7 @@ describe('a hostile or careless description of Swagger 2.0', () => {
     });
   });
 
-  it('names that mean something to JavaScript are names', async () => {
+  it('names that mean something in JavaScript are plain names', async () => {
     const text = JSON.stringify(
       swagger(
         {
