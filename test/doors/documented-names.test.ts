@@ -88,8 +88,30 @@ describe('docs/cli.md', () => {
   });
 });
 
-it.each(['docs/security.md', 'docs/reliability.md'])('%s names tests that exist', (page) => {
-  const files = [...read(page).matchAll(/`(test\/[\w/.-]+\.ts)`/g)].map(([, file = '']) => file);
-  expect(files.length).toBeGreaterThan(50);
-  expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+/** The tests that a page names: each file, with the quoted names that follow it. */
+function namedTests(page: string): readonly (readonly [file: string, names: readonly string[]])[] {
+  const parts = read(page).split(/(?=`test\/[\w/.-]+\.ts`)/);
+  return parts.slice(1).map((part) => {
+    const [file = '', ...cells] = part.split('\n')[0]?.split('`').slice(1) ?? [];
+    const cell = cells.join('`').split(' |')[0] ?? '';
+    return [file, [...cell.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name)];
+  });
+}
+
+describe.each(['docs/security.md', 'docs/reliability.md'])('%s', (page) => {
+  const tests = namedTests(page);
+
+  it('names test files that exist', () => {
+    expect(tests.length).toBeGreaterThan(50);
+    expect(tests.filter(([file]) => !existsSync(join(ROOT, file)))).toEqual([]);
+  });
+
+  it('quotes test names that their file has', () => {
+    const isMissing = (file: string, name: string) => !read(file).replaceAll("\\'", "'").includes(name);
+    const missing = tests.flatMap(([file, names]) =>
+      names.filter((name) => isMissing(file, name)).map((name) => `${file}: "${name}"`),
+    );
+    expect(tests.flatMap(([, names]) => names).length).toBeGreaterThan(30);
+    expect(missing).toEqual([]);
+  });
 });
