@@ -79,7 +79,7 @@ export function approvalSuite(place: () => Promise<string>): void {
       expect(clock.count()).toBe(0);
     });
 
-    it('a call waiting in memory whose asker is gone is refused', async () => {
+    it('a call waiting in memory whose caller is gone is refused', async () => {
       const office = await openOffice({ url: await place() });
       const { approve, asked } = silentPerson();
       const asker = new AbortController();

@@ -20,10 +20,10 @@ describe('which callers may answer', () => {
 
   it.each<[string, Caller]>([
     ['who did not ask and has no part in it', { id: 'bob' }],
-    ['who asked', { id: 'alice' }],
-    ['who asked, with the role that may', { id: 'alice', roles: ['boss'] }],
-    ['nobody in particular', {}],
-    ['nobody in particular with the role that may', { roles: ['boss'] }],
+    ['the caller', { id: 'alice' }],
+    ['the caller, with an approving role', { id: 'alice', roles: ['boss'] }],
+    ['an answerer without an id', {}],
+    ['an answerer without an id, with an approving role', { roles: ['boss'] }],
     ['who has another role', { id: 'bob', roles: ['bos', 'role:boss', 'caller', 'operator'] }],
     ['who says not to be an operator', { id: 'bob', operator: false }],
   ])('%s may not', async (_, by) => {
@@ -34,9 +34,9 @@ describe('which callers may answer', () => {
 
   it.each<[string, string[], Caller]>([
     ['an operator', ['role:boss'], { operator: true }],
-    ['an operator who asked', [], { id: 'alice', operator: true }],
+    ['an operator that made the call', [], { id: 'alice', operator: true }],
     ['who has a role that may', ['role:boss', 'role:chief'], { id: 'bob', roles: ['dev', 'chief'] }],
-    ['who asked, where policy says caller', ['caller'], { id: 'alice' }],
+    ['the caller, if the policy says caller', ['caller'], { id: 'alice' }],
   ])('%s may', async (_, approvers, by) => {
     expect(await (await ask(approvers))(by)).toMatchObject({ ok: true, approval: { state: 'approved' } });
   });
@@ -79,9 +79,9 @@ describe('an invalid answer is refused with a sentence', () => {
     ['another decision', { decision: 'maybe' }],
     ['a decision that is true', { decision: true }],
     ['an unknown key', { decision: 'approve', remeber: 'arguments' }],
-    ['a note that is no text', { decision: 'approve', note: 5 }],
+    ['a note that is not text', { decision: 'approve', note: 5 }],
     ['a note without end', { decision: 'deny', note: 'x'.repeat(100_000) }],
-    ['something to remember that nobody knows', { decision: 'approve', remember: 'always' }],
+    ['an unknown remember value', { decision: 'approve', remember: 'always' }],
     ['no time to remember', { decision: 'approve', remember: { forMs: 0 } }],
     ['a time that is none', { decision: 'approve', remember: { forMs: Number.NaN } }],
     ['a time without end', { decision: 'approve', remember: { forMs: Number.POSITIVE_INFINITY } }],

@@ -82,7 +82,7 @@ export const send = {
 });
 
 describe('a question whose process has died', () => {
-  it.each(['nobody', 'a person'])('ends as expired, also where %s answers it afterwards', async (who) => {
+  it.each(['no approver', 'an approver'])('ends as expired, also if %s answers it afterwards', async (who) => {
     const url = `sqlite:${join(folderWith({}), 'crib.db')}`;
     const other = startProcess(new URL('./processes/ask-and-hang.ts', import.meta.url), [url]);
     await other.said(1);
@@ -93,7 +93,7 @@ describe('a question whose process has died', () => {
     other.child.kill('SIGKILL');
     await other.ended;
     const [request] = await crib.approvals.list();
-    if (who === 'a person') await crib.approvals.answer(request?.id ?? '', { decision: 'approve' }, OLGA);
+    if (who === 'an approver') await crib.approvals.answer(request?.id ?? '', { decision: 'approve' }, OLGA);
     await vi.waitFor(async () => expect(await states()).toEqual(['expired']), { timeout: 15_000 });
     expect(
       await (await crib.open(undefined, { id: 'alice' })).call('send', {}, { approvalId: request?.id ?? '' }),

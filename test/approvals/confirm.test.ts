@@ -75,7 +75,7 @@ describe('call.confirm asks the approver of the host', () => {
       },
     ],
     ['a late error', async () => Promise.reject(new Error('no terminal'))],
-  ])('and takes %s for a no', async (_, approve) => {
+  ])('and counts %s as a no', async (_, approve) => {
     for (const options of [{}, STORE]) {
       const { chest } = await openWith(options, { approve });
       expect(await chest.call('send')).toMatchObject({ data: { sent: false } });

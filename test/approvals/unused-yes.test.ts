@@ -103,7 +103,7 @@ describe('an approval is used by a run of the tool, and by nothing else', () => 
   it.each<[string, Extension]>([
     ['breaker', breaker({ failures: 1, openMs: 50 })],
     ['concurrency', concurrency({ slots: [{ scope: 'tool', amount: 1 }], maxWaiting: 0 })],
-  ])('a call that the %s does not let through keeps the yes', async (_, extension) => {
+  ])('a call that the %s refuses keeps the approval', async (_, extension) => {
     const busy = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     let isDown = true;

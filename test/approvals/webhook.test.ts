@@ -155,7 +155,7 @@ secrets: { chat: { env: CHAT_SECRET } }
     ['an empty secret', { url: 'https://chat.example.com', secret: '' }],
     ['an unknown key', { url: 'https://chat.example.com', secret: 'chat', method: 'GET' }],
     ['a text', 'https://chat.example.com'],
-  ])('with %s is a mistake', (_, webhook) => {
+  ])('with %s is an error', (_, webhook) => {
     expect(() => approval({ webhook: wrong(webhook) })).toThrow(/webhook/);
   });
 });

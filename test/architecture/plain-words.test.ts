@@ -30,6 +30,33 @@ describe.each(['src/**/*.{ts,py}', 'docs/**/*.md', '*.md'])('the prose of %s', (
   });
 });
 
+/** More that keeps a test name from being a sentence with a named subject. */
+const RIDDLES: readonly (readonly [RegExp, string])[] = [
+  [/\basker\b/i, 'write "the caller"'],
+  [/\bperson at hand\b/i, 'write "the host\'s approver"'],
+  [/\bcosts only\b|\bcosts .* alone\b/i, 'write "affects no other"'],
+  [/\bthat (?:is|are) none\b/i, 'write "invalid"'],
+];
+/** Sentences of the behaviour that the library promises are quoted as they are. */
+const QUOTED = /^(?:\d+\. )?(?:Approval: exactly one request|HTTP: placeholders encoded)/;
+/** The first argument of `describe`, `it` and `test`, with or without `each`. */
+const TEST_NAME = /(?:\b(?:describe|it|test)(?:\.\w+)*\(|\]\)\(|\w\)\()\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/g;
+
+it('the names of tests are sentences that name who acts', () => {
+  const names = globSync('test/**/*.ts', { cwd: ROOT })
+    .sort()
+    .flatMap((file) =>
+      [...readFileSync(join(ROOT, file), 'utf8').matchAll(TEST_NAME)].map(([, , name = '']) => [file, name] as const),
+    );
+  const found = names.flatMap(([file, name]) => {
+    const plain = name.replaceAll(/\bthere (?:is|are) no\b/g, '');
+    const advice = [...PHRASES, ...RIDDLES].find(([phrase]) => phrase.test(plain))?.[1];
+    return advice === undefined || QUOTED.test(name) ? [] : [`${file}: ${advice}: ${name}`];
+  });
+  expect(names.length).toBeGreaterThan(4000);
+  expect(found).toEqual([]);
+});
+
 /** The lines of a file without names and quotations in backticks. */
 function linesOf(file: string): readonly string[] {
   return readFileSync(join(ROOT, file), 'utf8')

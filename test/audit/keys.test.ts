@@ -355,7 +355,7 @@ describe('extensions.audit.key', () => {
         mkdirSync(file);
       },
     ],
-  ])('a key that %s is a mistake at start, and is not repeated', async (_, spoil) => {
+  ])('a key that %s is an error at start, and is not repeated', async (_, spoil) => {
     const folder = recordFolder('extensions: { audit: { key: { file: audit-key.pem } } }');
     spoil(keyFile(folder));
     const error = await createCrib({ configFile: folder, watch: false }).catch((cause: Error) => cause);

@@ -64,7 +64,7 @@ describe('the audit of a configuration that lost its id', () => {
       (project) => remove(join(project, '.toolcrib')),
       `${CONFIG}extensions: { audit: { key: { file: ../audit.pem } } }\n`,
     ],
-  ])('fails audit verify, for as long as its checkpoints lie there: %s', async (_, spoil, config) => {
+  ])('fails audit verify as long as its checkpoints exist: %s', async (_, spoil, config) => {
     const shop = await shopWithCall(config);
     const project = join(shop.folder, 'project');
     spoil(project);

@@ -40,7 +40,7 @@ describe('invalid arguments', () => {
     ['null', null, /must be a JSON object, not null/],
     ['a number', 5, /must be a JSON object, not 5/],
     ['true', true, /must be a JSON object, not true/],
-  ])('%s: invalid_input that says so, and the tool is not run', async (_, input, message) => {
+  ])('%s: invalid_input with that reason, and the tool does not run', async (_, input, message) => {
     expect(await call(input)).toMatchObject({
       ok: false,
       error: { code: 'invalid_input', message: expect.stringMatching(message) },

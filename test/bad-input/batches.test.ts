@@ -46,7 +46,7 @@ describe('a batch', () => {
     ['undefined', undefined, 'unknown_tool'],
     ['a text', 'echo', 'unknown_tool'],
     ['a list', [], 'unknown_tool'],
-    ['an id that is no text', { id: { a: 1 }, name: 'nobody' }, 'unknown_tool'],
+    ['an id that is not text', { id: { a: 1 }, name: 'nobody' }, 'unknown_tool'],
     [
       'a name that throws when it is read',
       {
@@ -78,7 +78,7 @@ describe('a batch', () => {
       },
       'invalid_input',
     ],
-  ])('with one malformed call (%s) is not spoilt by it', async (_, bad, code) => {
+  ])('with one malformed call (%s) still runs the others', async (_, bad, code) => {
     const answers = await callAll([good('1'), bad, good('3')]);
     expect(answers).toMatchObject([
       { id: '1', result: { ok: true } },
@@ -93,7 +93,7 @@ describe('a batch', () => {
     ['undefined', undefined],
     ['a text', 'echo'],
     ['an object', { name: 'echo' }],
-  ])('that is no list (%s) rejects with a mistake, and does not throw before it is awaited', async (_, calls) => {
+  ])('that is not a list (%s) rejects with an error, and does not throw before it is awaited', async (_, calls) => {
     const chest = await (await createCrib()).open();
     let answers: unknown;
     expect(() => {

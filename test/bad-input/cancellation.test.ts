@@ -37,7 +37,7 @@ describe('a signal that outlives its calls', () => {
       },
     ],
     ['call others', async (_, call) => (await call.tools.call('inner', {})).ok],
-  ])('keeps no listener of tools that %s', async (_, run) => {
+  ])('leaves no listener of tools that %s', async (_, run) => {
     const inner = { name: 'inner', description: '', run: (_input: unknown, call: ToolCall) => call.signal.aborted };
     const chest = await (await createCrib({ tools: [{ name: 'tool', description: '', run }, inner] })).open();
     const { signal } = new AbortController();

@@ -161,7 +161,7 @@ describe('a cycle', () => {
       ],
       'a -> b -> a',
     ],
-  ])('bundles that %s: an error that shows the circle', async (_, bundles, circle) => {
+  ])('bundles that %s: an error that shows the cycle', async (_, bundles, circle) => {
     await expect(
       createCrib({ bundles: bundles.map(({ name, ...more }) => ({ name, ...more })) }),
     ).rejects.toMatchObject({

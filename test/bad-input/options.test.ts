@@ -36,10 +36,10 @@ describe('a mistake in the options of createCrib is an error at start', () => {
     ],
     ['a list', () => createCrib(wrong([])), /createCrib must be an object, got a list/],
     ['null', () => createCrib(wrong(null)), /createCrib must be an object, got null/],
-    ['tools that are no list', () => createCrib(wrong({ tools: { name: 'x' } })), /"tools".*list/],
-    ['bundles that are no list', () => createCrib(wrong({ bundles: 'x' })), /"bundles".*list/],
-    ['services that are no object', () => createCrib(wrong({ services: ['x'] })), /"services".*object/],
-    ['profiles that are no object', () => createCrib(wrong({ profiles: 'x' })), /profile/i],
+    ['tools that are not a list', () => createCrib(wrong({ tools: { name: 'x' } })), /"tools".*list/],
+    ['bundles that are not a list', () => createCrib(wrong({ bundles: 'x' })), /"bundles".*list/],
+    ['services that are not an object', () => createCrib(wrong({ services: ['x'] })), /"services".*object/],
+    ['profiles that are not an object', () => createCrib(wrong({ profiles: 'x' })), /profile/i],
     [
       'a default profile that does not exist',
       () => createCrib({ profiles: { assistant: {} }, defaultProfile: 'asistant' }),
@@ -72,13 +72,13 @@ describe('a mistake in a tool is an error where it is defined', () => {
   itIsAMistake([
     ['an unknown field', () => tool({ descripton: 'x' }), /Tool "tool" has no "descripton".*"description"/],
     ['an unknown effect', () => tool({ effects: { readonly: true } }), /Did you mean "readOnly"\?/],
-    ['an effect that is no boolean', () => tool({ effects: { destructive: 'no' } }), /effects\.destructive/],
+    ['an effect that is not a boolean', () => tool({ effects: { destructive: 'no' } }), /effects\.destructive/],
     ['an unknown condition', () => tool({ when: { enviroment: 'X' } }), /"enviroment"/],
     ['a name that some vendor would refuse', () => tool({ name: 'a b' }), /"a b" is not a tool name/],
     ['a name that starts with a digit', () => tool({ name: '1a' }), /"1a" is not a tool name/],
     ['a name that is too long', () => tool({ name: 'x'.repeat(49) }), /48/],
     ['no name', () => tool({ name: undefined }), /not a tool name/],
-    ['a description that is no text', () => tool({ description: 5 }), /description must be a string, got 5/],
+    ['a description that is not text', () => tool({ description: 5 }), /description must be a string, got 5/],
     ['tags that are numbers', () => tool({ tags: [1] }), /tags/],
     ['needs that are an object', () => tool({ needs: {} }), /needs/],
     ['a run that is a text', () => tool({ run: 'rm -rf' }), /no run/],
@@ -95,7 +95,7 @@ describe('a mistake in a tool is an error where it is defined', () => {
       /schema/,
     ],
     ['meta that JSON cannot carry', () => tool({ meta: { f() {} } }), /meta must be plain JSON/],
-    ['something that is no object', () => defineTool(wrong(5)), /5 is not a tool/],
+    ['something that is not an object', () => defineTool(wrong(5)), /5 is not a tool/],
   ]);
 });
 
@@ -108,7 +108,7 @@ describe('a mistake in a policy is an error where it is written', () => {
     ['an unknown key of a rate', () => policy({ rates: [{ scope: 'tool', amount: 1, perSecond: 1 }] }), /"perSecond"/],
     ['a rate without a time', () => policy({ rates: [{ scope: 'tool', amount: 1 }] }), /perMs/],
     ['a rate of none', () => policy({ rates: [{ scope: 'tool', amount: 0, perMs: 1 }] }), /amount/],
-    ['rates that are no list', () => policy({ rates: { scope: 'tool' } }), /rates must be a list/],
+    ['rates that are not a list', () => policy({ rates: { scope: 'tool' } }), /rates must be a list/],
     ['slots of none', () => policy({ concurrency: [{ scope: 'tool', amount: 0 }] }), /amount/],
     ['an unknown key of an access clause', () => policy({ access: { role: ['x'] } }), /Did you mean "roles"\?/],
     ['roles that are a text', () => policy({ access: { roles: 'admin' } }), /lists of names/],
@@ -121,7 +121,7 @@ describe('a mistake in a policy is an error where it is written', () => {
     ['a time below zero', () => policy({ timeoutMs: -1 }), /timeoutMs/],
     ['a time in words', () => policy({ timeoutMs: '5s' }), /timeoutMs/],
     ['endless retries', () => policy({ retries: Number.POSITIVE_INFINITY }), /retries/],
-    ['something that is no object', () => tool({ policy: 'strict' }), /policy of tool "tool" must be an object/],
+    ['something that is not an object', () => tool({ policy: 'strict' }), /policy of tool "tool" must be an object/],
   ]);
 });
 
@@ -131,7 +131,7 @@ describe('a mistake in a bundle or an extension is an error where it is defined'
     ['bundle: a bad name', () => defineBundle({ name: 'a b' }), /"a b" is not a bundle name/],
     ['bundle: a tool in the place of a list', () => defineBundle({ name: 'b', tools: wrong(tool({})) }), /tools/],
     [
-      'bundle: a setup that is no function',
+      'bundle: a setup that is not a function',
       () => defineBundle({ name: 'b', setup: wrong({}) }),
       /setup must be a function/,
     ],
@@ -180,7 +180,7 @@ describe('a mistake in a profile is an error at start', () => {
     ['an unknown exposure', () => profile({ expose: 'serch' }), /all, search, script/],
     ['an unknown key of its policy', () => profile({ policy: { retrys: 1 } }), /profile "only".*"retries"/],
     ['settings that JSON cannot carry', () => profile({ settings: { now: () => 1 } }), /"only"/],
-    ['something that is no object', () => profile('all'), /Profile "only" must be an object/],
+    ['something that is not an object', () => profile('all'), /Profile "only" must be an object/],
   ]);
 });
 
@@ -210,7 +210,7 @@ describe('an invalid caller is an error when the chest is opened', () => {
     ],
     ['an empty id', () => caller({ id: '' }), /"id"/],
     ['an id that is a number', () => caller({ id: 5 }), /"id".*got 5/],
-    ['an approver that is no function', () => caller({ approve: true }), /"approve".*function/],
+    ['an approver that is not a function', () => caller({ approve: true }), /"approve".*function/],
     ['profiles that are a text', () => caller({ profiles: '*' }), /"profiles"/],
     ['null', () => caller(null), /caller must be an object/],
     ['a list', () => caller([]), /caller must be an object/],

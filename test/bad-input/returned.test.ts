@@ -29,7 +29,7 @@ describe('a tool that returns a value that JSON cannot carry', () => {
     ['a function inside', { f: () => 1 }, /\/f.*function/],
     ['a cycle', cycle, /contains itself/],
     ['a value 10,000 levels deep', Array.from({ length: 10_000 }).reduce<unknown>((inner) => [inner], 1), /deeper/],
-  ])('%s: a failure that says so', async (_, value, message) => {
+  ])('%s: a failure with that reason', async (_, value, message) => {
     expect(await resultOf(value)).toMatchObject({
       ok: false,
       error: { code: 'invalid_output', message: expect.stringMatching(message) },
@@ -39,7 +39,7 @@ describe('a tool that returns a value that JSON cannot carry', () => {
   it.each<[string, unknown, string]>([
     ['a Map', new Map([['key', 'treasure']]), 'treasure'],
     ['a Set', new Set(['treasure']), 'treasure'],
-  ])('%s: its entries are never lost in silence', async (_, value, entry) => {
+  ])('%s: its entries are never lost silently', async (_, value, entry) => {
     const result = await resultOf(value);
     expect(result.ok ? textOf(result) : entry).toContain(entry);
   });
@@ -82,7 +82,7 @@ describe('a tool that returns a value that JSON cannot carry', () => {
 describe('a tool that returns something like a result', () => {
   it.each<[string, unknown]>([
     ['done without content', { ok: true, status: 'done' }],
-    ['done with content that is no list', { ok: true, status: 'done', content: 'text' }],
+    ['done with content that is not a list', { ok: true, status: 'done', content: 'text' }],
     ['failed without an error', { ok: false, status: 'failed' }],
     ['failed with a code that does not exist', { ok: false, status: 'failed', error: { code: 'oops', message: 'x' } }],
     ['waiting for nothing', { ok: false, status: 'waiting' }],
@@ -95,7 +95,7 @@ describe('a tool that returns something like a result', () => {
     ['a text', 'hello'],
     ['a part without a type', { text: 'hello' }],
     ['a text part without text', { type: 'text' }],
-  ])('with a part that is none (%s): whatever reads the result can read it', async (_, part) => {
+  ])('with an invalid part (%s): every reader can read the result', async (_, part) => {
     const result = await resultOf({ ok: true, status: 'done', content: [part] });
     expect(() => textOf(result)).not.toThrow();
   });

@@ -18,13 +18,13 @@ async function codeOf(given: ToolInput): Promise<string> {
 
 const BROKEN: readonly (readonly [string, JsonSchema])[] = [
   ['a type that does not exist', { type: 'object', properties: { a: { type: 'strnig' } } }],
-  ['a limit that is no number', { type: 'object', properties: { a: { minLength: 'five' } } }],
-  ['an enum that is no list', { type: 'object', properties: { a: { enum: 'x' } } }],
+  ['a limit that is not a number', { type: 'object', properties: { a: { minLength: 'five' } } }],
+  ['an enum that is not a list', { type: 'object', properties: { a: { enum: 'x' } } }],
   ['properties that are a list', { type: 'object', properties: ['a'] }],
   ['required that is a text', { type: 'object', required: 'a' }],
   ['a reference to nowhere', { type: 'object', properties: { a: { $ref: '#/$defs/nowhere' } } }],
   ['a dialect that does not exist', { $schema: 'https://example.com/my-dialect', type: 'object' }],
-  ['a pattern that is no regular expression', { type: 'object', properties: { a: { pattern: '(' } } }],
+  ['a pattern that is not a regular expression', { type: 'object', properties: { a: { pattern: '(' } } }],
 ];
 
 describe('a schema that does not compile', () => {

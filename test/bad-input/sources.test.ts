@@ -70,7 +70,7 @@ describe('a source that fails affects no other source', () => {
         },
       }),
     ],
-  ])('one that %s', async (_, start) => {
+  ])('that %s', async (_, start) => {
     const crib = await startWith(source(start));
     expect(names(crib)).toEqual(['fine']);
     expect(['failed', 'down']).toContain(report(crib)?.state);
@@ -86,7 +86,7 @@ describe('a source that fails affects no other source', () => {
     ['null', null],
     ['a text', 'tools'],
     ['an object', { name: 'tool', run: () => 1 }],
-  ])('one that lists %s in the place of a list', async (_, listed) => {
+  ])('that lists %s instead of a list', async (_, listed) => {
     const crib = await startWith(listing(listed));
     expect(names(crib)).toEqual(['fine']);
   });
@@ -122,7 +122,7 @@ describe('a source that fails affects no other source', () => {
         run: () => 1,
       },
     ],
-  ])('one that lists %s among others: the others are there', async (_, entry) => {
+  ])('that lists %s among others: the others are listed', async (_, entry) => {
     const good = { name: 'good', description: '', run: () => 1 };
     const crib = await startWith(listing([entry, good]));
     expect(names(crib)).toEqual(['good', 'fine']);

@@ -18,7 +18,7 @@ const THROWN: readonly (readonly [string, () => unknown, string])[] = [
   ['a symbol', () => Symbol('no'), SILENT],
   ['an error without a message', () => new Error(), SILENT],
   ['an object with a message', () => ({ message: 'plain' }), 'plain'],
-  ['an object with a message that is no text', () => ({ message: { deep: true } }), SILENT],
+  ['an object with a message that is not text', () => ({ message: { deep: true } }), SILENT],
   [
     'an object with a message that throws',
     () => ({

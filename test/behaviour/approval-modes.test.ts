@@ -78,7 +78,7 @@ describe('when a call requires approval', () => {
     ['glob', ['t*']],
     ['source', ['source:code']],
     ['criteria', [{ kind: 'function' }]],
-  ])('profile approve by %s asks besides what the policy of the tool demands', async (_, approve) => {
+  ])('the approve list of a profile by %s applies in addition to the policy of the tool', async (_, approve) => {
     const profile = { ...(approve !== undefined && { approve }) };
     expect(await reasonAsked({ policy: { approval: 'never' }, profile })).toBe(
       'its policy requires approval for every call',

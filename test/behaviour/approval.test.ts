@@ -58,7 +58,7 @@ describe('approval: exactly one request', () => {
   });
 
   it.each<Effects>([{}, { idempotent: true }, { readOnly: true }])(
-    'and one run, also of a tool with %j that fails for a passing reason',
+    'and one run, also of a tool with %j that fails temporarily',
     async (effects) => {
       const approve = vi.fn<Approve>(() => true);
       const flaky = vi.fn(() => failed(toolError('unavailable', 'busy', { retryable: true })));

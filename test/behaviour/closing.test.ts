@@ -183,7 +183,7 @@ describe('which part closes what', () => {
     ['that destroys', { effects: { destructive: true }, policy: { approval: 'never' } }, 'unknown_outcome'],
     ['that only reads', { effects: { readOnly: true } }, 'cancelled'],
     ['that may be repeated', { effects: { idempotent: true } }, 'cancelled'],
-  ])('A call in flight of a tool %s says at the end whether it may be made again.', async (_, more, code) => {
+  ])('A running call of a tool %s says at the end whether it may be repeated.', async (_, more, code) => {
     const run = vi.fn(() => new Promise(() => {}));
     const crib = await createCrib({ tools: [toolOf('stuck', { ...more, run })] });
     const chest = await crib.open();

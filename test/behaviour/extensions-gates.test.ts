@@ -62,7 +62,7 @@ describe('a gate', () => {
     ['promises nothing', async () => loose(undefined)],
     ['returns true', () => loose(true)],
     ['returns text', () => loose('fine')],
-    ['returns something that is no result', () => loose({ status: 'done' })],
+    ['returns something that is not a result', () => loose({ status: 'done' })],
     ['returns a failure without an error', () => loose({ ok: false, status: 'failed', error: null })],
     ['returns a failure without a status', () => loose({ ok: false, error: { code: 'denied', message: 'no' } })],
     ['passes a spread copy of the call on', (call, next) => next({ ...call } as ToolCall)], // a copy has lost its getters
@@ -70,8 +70,8 @@ describe('a gate', () => {
       'passes a copy with other arguments on',
       (call, next) => next(Object.assign(Object.create(call), { input: { evil: true } })),
     ],
-    ['passes something on that is no call', (_, next) => next(loose({ spec: 'x' }))],
-  ])('that %s refuses, and the tool is not reached', async (_, wrap) => {
+    ['passes something on that is not a call', (_, next) => next(loose({ spec: 'x' }))],
+  ])('that %s refuses, and the tool does not run', async (_, wrap) => {
     const result = await through(gate(wrap));
     expect(result).toMatchObject({
       ok: false,
@@ -143,7 +143,7 @@ describe('a gate', () => {
     ['10', 10],
     ['a promise of a no', Promise.resolve(false)],
   ])(
-    'takes part in the calls of a tool for which applies answers %s, whatever it answers for others',
+    'takes part in the calls of a tool for which applies() returns %s, whatever it returns for others',
     async (_, answer) => {
       const refuse = gate(() => failed(toolError('denied', 'no')), {
         applies: ({ name }) => (name === 'free' ? false : loose(answer)),

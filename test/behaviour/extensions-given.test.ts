@@ -236,7 +236,7 @@ describe.each(Object.keys(WAYS))('an extension given by %s', (way) => {
     ['an error', () => new Error('no')],
     ['a generator', function* () {}],
     ['a promise of false', async () => false],
-  ])('whose before returns %s stops the call: it would be passed over', async (_, before) => {
+  ])('whose before returns %s stops the call: it would be ignored', async (_, before) => {
     for (const hooks of [{ before }, { before_execute: before }]) {
       const crib = await give({ name: 'guard', ...hooks });
       expect(await callTool(crib)).toMatchObject({ error: { code: 'internal' } });

@@ -47,7 +47,7 @@ describe('observers', () => {
 
   it.each<[string, unknown]>([
     ['arguments that break the schema', {}],
-    ['arguments that are no object', 'text'],
+    ['arguments that are not an object', 'text'],
     ['arguments that cannot be read', { f: () => 1 }],
   ])('see malformed calls: %s', async (_, input) => {
     const { seen, extension } = watching();
@@ -222,7 +222,7 @@ describe('onList', () => {
     ],
     ['returns nothing', () => undefined as never], // plain JavaScript forgets to return
     ['returns garbage', () => [null] as never], // as above
-  ])('that %s leaves the listing as it was', async (_, onList) => {
+  ])('that %s leaves the listing unchanged', async (_, onList) => {
     const { chest } = await rewriting(onList);
     expect(chest.list()).toMatchObject([{ name: 'tool', description: 'As it is' }]);
   });

@@ -96,14 +96,14 @@ describe('register, get by name, list in order, unregister', () => {
     ['a name that is too long', { name: 'x'.repeat(49), run: () => 1 }, /48/],
     ['a tool that does not say how it runs', { name: 'idle' }, /no run/],
     ['a tool with run and execute', { name: 'both', run: () => 1, execute: () => 1 }, /both/],
-    ['a tool of a kind that nobody knows', { name: 'odd', run: { kind: 'sehll' } }, /Did you mean "shell"/],
+    ['a tool of an unknown kind', { name: 'odd', run: { kind: 'sehll' } }, /Did you mean "shell"/],
     ['a tool whose schema is for a list', { name: 'list', input: { type: 'array' }, run: () => 1 }, /object/],
     [
-      'a tool with effects that are no booleans',
+      'a tool with effects that are not booleans',
       { name: 'maybe', effects: { readOnly: 'yes' }, run: () => 1 },
       /readOnly/,
     ],
-  ])('something that is no tool (%s) is refused with the reason', async (_, thing, reason) => {
+  ])('a value that is not a tool (%s) is refused with the reason', async (_, thing, reason) => {
     const crib = await createCrib();
     const outcome = crib.register(thing as ToolInput); // plain JavaScript registers anything
     expect(outcome).toMatchObject({ ok: false, applied: [], rejected: [{ reason: expect.stringMatching(reason) }] });
@@ -187,7 +187,7 @@ describe('match', () => {
   it.each<[string, unknown, RegExp]>([
     ['an unknown criterion', { tag: ['x'] }, /"tag" is not a criterion\. Did you mean "tags"\?/],
     ['a flag that is nearly an effect', { destructve: true }, /Did you mean "destructive"\?/],
-    ['a flag that is no boolean', { beta: 'yes' }, /"beta" takes true or false/],
+    ['a flag that is not a boolean', { beta: 'yes' }, /"beta" takes true or false/],
     ['tags that are numbers', { tags: [1] }, /"tags" takes a string or a list of strings/],
     ['a category that is a list', { category: ['disk'] }, /"category" takes a string/],
     ['a pattern that is a regular expression in text', { namePattern: '^read_(file|page)$' }, /RegExp/],

@@ -17,7 +17,7 @@ describe('reload', () => {
     expect(await crib.reload()).toEqual(NOTHING);
   });
 
-  it('A failure keeps the old, costs only its source, and is shown.', async () => {
+  it('A failure keeps the old list, affects only its source, and is shown.', async () => {
     const failing = changingSource('failing', [toolOf('old')]);
     const sound = changingSource('sound', []);
     const crib = await createCrib({ sources: [failing.source, sound.source] });
@@ -144,7 +144,7 @@ describe('changes between reloads', () => {
         throw new Error('no such server');
       },
     ],
-  ])('A source whose start %s costs only itself.', async (_, start) => {
+  ])('A source whose start %s affects no other.', async (_, start) => {
     const crib = await createCrib({ tools: [toolOf('t')], sources: [{ name: 'bad', start }] });
     expect(namesOf((await crib.open()).list())).toEqual(['t']);
     expect(crib.sources().find(({ name }) => name === 'bad')).toMatchObject({

@@ -26,7 +26,7 @@ describe('explain: why a tool is visible or not', () => {
     ['a selector excludes it', {}, { exclude: ['bundle:home'] }, /excluded by "bundle:home"/],
     ['exclude wins over include', {}, { include: ['tool'], exclude: ['t*'] }, /excluded by "t\*"/],
     ['the caller lacks a role', { policy: { access: { roles: ['boss'] } } }, {}, /does not meet.*boss/],
-    ['the profile lets nobody in', {}, { policy: { access: { users: ['ann'] } } }, /does not meet.*ann/],
+    ['the profile admits only another user', {}, { policy: { access: { users: ['ann'] } } }, /does not meet.*ann/],
     ['its condition says no', { when: { env: 'TOOLCRIB_NOT_SET' } }, {}, /TOOLCRIB_NOT_SET is not set/],
   ])('hidden, as %s', async (_, tool, profile, reason) => {
     const { visible, reasons } = await explain(tool, profile);

@@ -144,7 +144,7 @@ describe('an error is described in words', () => {
     ['a tool whose run has no kind', 'tools: [{ name: a, run: {} }]', /tools\[0\]\.run needs "kind"/],
     ['a tool of a bad name', 'tools: [{ name: "a.b", run: { kind: x } }]', /tools\[0\]\.name must be letters, digits/],
     ['an unknown key of a tool', 'tools: [{ name: a, run: { kind: x }, efects: {} }]', /Did you mean "effects"\?/],
-  ])('%s, which costs that tool alone', async (_, text, message) => {
+  ])('%s, which fails only that tool', async (_, text, message) => {
     const written = `${text.slice(0, -1)}, { name: good, run: { kind: x } }]`;
     const { config, problems, toolIndexes } = await loadYaml(written);
     expect({ tools: config.tools, toolIndexes }).toMatchObject({ tools: [{ name: 'good' }], toolIndexes: [1] });
@@ -177,7 +177,7 @@ describe('a selector is checked where it stands', () => {
       'profiles: { a: { exclude: [{ tag: x }] } }',
       /exclude\[0\] is not a valid selector: .*"tags"/,
     ],
-    ['one that is no glob', 'bundles: { a: { include: "a b" } }', /bundles\.a\.include is not a valid selector/],
+    ['one that is not a glob', 'bundles: { a: { include: "a b" } }', /bundles\.a\.include is not a valid selector/],
     [
       'one of a rule',
       'profiles: { a: { rules: [{ tools: ["x:y"], when: {}, otherwise: deny }] } }',
@@ -197,7 +197,7 @@ describe('a possible credential is not shown', () => {
       'a secret as the secret of a webhook',
       'extensions: { approval: { webhook: { url: "https://x.y", secret: "ghp credential" } } }',
     ],
-    ['a key that is no text', 'retrieval: { embeddings: { url: "https://x.y", model: m, key: [ghp_credential] } }'],
+    ['a key that is not text', 'retrieval: { embeddings: { url: "https://x.y", model: m, key: [ghp_credential] } }'],
   ])('%s', async (_, text) => {
     const message = await mistakesIn(text);
     expect(message).toMatch(/toolcrib\.yaml:\d+:\d+: /);

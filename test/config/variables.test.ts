@@ -62,7 +62,7 @@ describe('a variable that cannot be filled in is a mistake', () => {
   it.each([
     ['one that is not set', '${MISSING}', /needs the environment variable MISSING, which is not set: set it, or write/],
     ['one that every object has', '${constructor}', /needs the environment variable constructor/],
-    ['one that is no name', '${a b}', /has "\$\{a b\}", which is not a variable: write \$\{NAME\}/],
+    ['one that is not a name', '${a b}', /has "\$\{a b\}", which is not a variable: write \$\{NAME\}/],
     ['one that is empty', '${}', /which is not a variable/],
     ['one that is never closed', 'a ${b', /has an unclosed "\$\{"/],
     ['one inside a default', '${A:-${B}}', /has a variable inside the default of \$\{A\}/],

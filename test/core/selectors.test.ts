@@ -70,7 +70,7 @@ describe('compileSelector', () => {
     ['bundle:w*', true, false],
     ['bundle:*', true, false],
     [{ source: 'gh', tags: ['issues'] }, true, false],
-  ])('%j selects what it says and nothing else.', (selector, isIssue, isBare) => {
+  ])('%j selects exactly what it says.', (selector, isIssue, isBare) => {
     const matches = compileSelector(selector);
     expect([matches(issue, ['home', 'work']), matches(bare, [])]).toEqual([isIssue, isBare]);
   });

@@ -102,7 +102,7 @@ describe('while the old connection answers', () => {
       (crib) => crib.get('s_mark')?.policy.approval,
       'always',
     ],
-  ])('%s of the edited entry holds', async (_, settings, look, expected) => {
+  ])('%s of the edited entry applies', async (_, settings, look, expected) => {
     const { crib, edit } = await editable(server({ MARK: 'first' }));
     await edit({ ...BROKEN, ...settings });
     expect(look(crib)).toEqual(expected);
@@ -332,7 +332,7 @@ describe('an approval', () => {
     ['another title', {}, { overrides: { s_wipe: { title: 'Wipe all' } } }],
     ['other effects', {}, { overrides: { s_wipe: { effects: { idempotent: true } } } }],
     ['another argument that is fixed', {}, { overrides: { s_wipe: { fixedArguments: { note: 'x' } } } }],
-  ])('for a definition from before the edit is not one for %s', async (_, env, more) => {
+  ])('for a definition from before the edit does not count for %s', async (_, env, more) => {
     const shop = await editable(server({}));
     const approvalId = await ask(shop);
     await shop.edit(server(env, more));

@@ -93,7 +93,7 @@ describe('the stored result of a key', () => {
         content: [{ type: 'resource', resource: { uri: 'x:y', text: `card ${CARD}` } }],
       }),
     ],
-  ])('holds no secret in %s, and a replay shows its name', async (_, run) => {
+  ])('contains no secret in %s, and a replay shows its name', async (_, run) => {
     vi.stubEnv('TOOLCRIB_TEST_CARD', CARD);
     vi.stubEnv('TOOLCRIB_TEST_ACCOUNT', '8412776650913');
     const secrets = '{ card: { env: TOOLCRIB_TEST_CARD }, account: { env: TOOLCRIB_TEST_ACCOUNT } }';

@@ -343,7 +343,7 @@ describe('values that are not tools', () => {
         run() {}
       },
     ],
-  ])('%s is refused and harms nothing', async (_what, tool) => {
+  ])('%s is refused and has no further effect', async (_what, tool) => {
     crib = await createCrib();
     const { ok, rejected } = crib.register([tool as AnyTool, { name: 'good', description: '', run: () => 1 }]);
     expect(ok).toBe(false);

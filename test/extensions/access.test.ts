@@ -43,7 +43,7 @@ describe('roles, users, permissions and deny decide the view', () => {
     ],
     ['a named user', { users: ['ann'] }, { id: 'ann' }, SEEN],
     ['no identity and a policy that needs one', { users: ['ann'] }, {}, HIDDEN],
-    ['no identity and somebody denied', { deny: { users: ['bob'] } }, {}, HIDDEN],
+    ['no identity and a denied user', { deny: { users: ['bob'] } }, {}, HIDDEN],
   ])('%s', async (_, clauses, caller, expected) => {
     expect(await callAs(caller, { ...(clauses !== undefined && { access: clauses }) })).toEqual(expected);
   });

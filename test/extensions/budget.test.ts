@@ -99,7 +99,7 @@ describe('cost budgets: a tool may carry a price, a profile a budget per period'
       'answers unavailable',
       () => ({ ok: false, status: 'failed', error: { code: 'unavailable', message: 'not now', retryable: true } }),
     ],
-  ])('a tool that %s has run, which costs', async (_, run) => {
+  ])('a tool that %s has run, and costs its price', async (_, run) => {
     const chest = await openWith([perHour('profile', 1)], [priced('bad', 1, run as () => never), priced('a', 1)]);
     expect(await chest.call('bad')).toMatchObject({ ok: false });
     expect(await chest.call('a')).toMatchObject({ error: { code: 'rate_limited' } });

@@ -203,7 +203,7 @@ describe('a sink', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('disk full'))],
-  ])('that %s fails no call, and is told of once', async (_, sink) => {
+  ])('that %s fails no call, and is reported once', async (_, sink) => {
     const crib = await createCrib({ tools, extensions: [logging({ sink })] });
     const chest = await crib.open();
     expect((await chest.call('fine')).ok).toBe(true);

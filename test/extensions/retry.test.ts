@@ -81,7 +81,7 @@ describe('retries: at most n + 1 attempts', () => {
     ['tool before profile', { policy: { retries: 3 }, profile: { retries: 5 } }, 4],
     ['profile before default', { profile: { retries: 5 } }, 6],
     ['default', { options: { retries: 1 } }, 2],
-  ])('the nearest word wins: %s', async (_, trial, expected) => {
+  ])('the nearest setting wins: %s', async (_, trial, expected) => {
     expect((await attempts({ answers: failing('upstream'), ...trial })).at).toHaveLength(expected);
   });
 
@@ -221,7 +221,7 @@ describe('retries: honouring Retry-After', () => {
     ['a limit of the server', 'rate_limited', 25_000, [0]],
     ['a server that is down', 'unavailable', 1200, [0, 1200]],
     ['a server that is down for longer', 'unavailable', 1300, [0]],
-  ])('no call sleeps longer than two seconds for it, but answers with it: %s', async (_, code, retryAfterMs, at) => {
+  ])('no call sleeps longer than two seconds for it, but returns it: %s', async (_, code, retryAfterMs, at) => {
     const answers = failing(code, { retryable: true, retryAfterMs });
     const tried = await attempts({ answers, policy: { retries: 5, timeoutMs: 600_000 } });
     expect(tried.at).toEqual(at);

@@ -84,7 +84,7 @@ test('an answer with a $ref stays text, because Gemini would look for a file of 
   expect(part?.functionResponse.response).toEqual({ output: '{"$ref":"#/$defs/x"}' });
 });
 
-test('more than 512 functions are an error, and no functions are no tool', () => {
+test('more than 512 functions are an error, and without functions there is no tool entry', () => {
   const specs = Array.from({ length: 513 }, (_, index) => specOf(`tool_${index}`));
   expect(toGemini(specs.slice(1))[0]?.functionDeclarations).toHaveLength(512);
   expect(() => toGemini(specs)).toThrow(/Gemini accepts at most 512 tools/);

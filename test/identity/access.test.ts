@@ -61,7 +61,7 @@ describe('Access: roles, users, permissions and deny decide the view of a caller
     ['all required permissions', { permissions: ['read', 'write'] }, { scope: 'write read' }, SEEN],
     ['one permission missing', { permissions: ['read', 'write'] }, { scope: 'read' }, HIDDEN],
     ['a permission that begins alike', { permissions: ['read'] }, { scope: 'read:all readonly' }, HIDDEN],
-    ['a role is no permission', { permissions: ['dev'] }, { roles: ['dev'] }, HIDDEN],
+    ['a role is not a permission', { permissions: ['dev'] }, { roles: ['dev'] }, HIDDEN],
     ['a listed user', { users: ['alice'] }, {}, SEEN],
     ['a user who is not listed', { users: ['alice'] }, { sub: 'mallory' }, HIDDEN],
     ['denied beats allowed: the user', { roles: ['dev'], deny: { users: ['alice'] } }, {}, HIDDEN],
@@ -72,7 +72,7 @@ describe('Access: roles, users, permissions and deny decide the view of a caller
       HIDDEN,
     ],
     ['denied by one clause, allowed by another', [{ users: ['alice'] }, { deny: { users: ['alice'] } }], {}, HIDDEN],
-    ['somebody else denied', { deny: { users: ['mallory'], roles: ['guest'] } }, {}, SEEN],
+    ['another user denied', { deny: { users: ['mallory'], roles: ['guest'] } }, {}, SEEN],
   ])('%s', async (_, clauses, claims, expected) => {
     const { crib, issuer } = await cribOver(clauses);
     expect(await use(crib, await issuer.sign({ roles: ['dev'], ...claims }))).toBe(expected);

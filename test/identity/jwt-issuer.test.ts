@@ -15,10 +15,10 @@ describe('an issuer that answers something else', () => {
     ['a file', (issuer) => ({ discovery: { issuer, jwks_uri: 'file:///etc/passwd' } }), 'Only http and https'],
     ['a private host', (issuer) => ({ discovery: { issuer, jwks_uri: 'http://169.254.169.254/' } }), 'private network'],
     ['no keys', () => ({ jwks: {} }), 'without a list of keys'],
-    ['keys that are no list', () => ({ jwks: { keys: { kty: 'RSA' } } }), 'without a list of keys'],
+    ['keys that are not a list', () => ({ jwks: { keys: { kty: 'RSA' } } }), 'without a list of keys'],
     ['thousands of keys', () => ({ jwks: { keys: Array(5_000).fill({ kty: 'EC' }) } }), 'at most 1000'],
     ['far too much', () => ({ jwks: { keys: [], filler: 'x'.repeat(1_100_000) } }), 'more than 1000000 bytes'],
-  ])('%s lets nobody in', async (_, spoil, reason) => {
+  ])('%s admits no caller', async (_, spoil, reason) => {
     const issuer = await startIssuer();
     Object.assign(issuer, spoil(issuer.url));
     await expect(verifierOf(issuer).verify(await issuer.sign())).rejects.toThrow(reason);
@@ -29,7 +29,7 @@ describe('an issuer that answers something else', () => {
     ['nothing', (_, response) => response.writeHead(200).end(), 'with invalid JSON'],
     ['an error', (_, response) => response.writeHead(403).end('{}'), 'with status 403'],
     ['no HTTP', (_, response) => response.socket?.end('220 hello\r\n\r\n'), 'The HTTP exchange with'],
-  ])('%s lets nobody in', async (_, listener, reason) => {
+  ])('%s admits no caller', async (_, listener, reason) => {
     const issuer = await startIssuer();
     issuer.server.answer(listener);
     await expect(verifierOf(issuer).verify(await issuer.sign())).rejects.toThrow(reason);

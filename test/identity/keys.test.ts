@@ -210,7 +210,7 @@ describe('making a key', () => {
     ['a huge name', { name: 'x'.repeat(201), roles: ['dev'] }, /name must be a text/],
     ['neither role nor profile', { name: 'a' }, /needs a role or a profile/],
     ['empty lists', { name: 'a', roles: [], profiles: [] }, /needs a role or a profile/],
-    ['roles that are no names', { name: 'a', roles: [7] }, /roles takes a name or a list/],
+    ['roles that are not names', { name: 'a', roles: [7] }, /roles takes a name or a list/],
     ['an empty role', { name: 'a', roles: [''] }, /roles must be a text/],
     ['too many roles', { name: 'a', roles: Array.from({ length: 101 }, (_, index) => `r${index}`) }, /more than 100/],
     ['the id of the operator', { name: 'a', caller: 'operator', roles: ['dev'] }, /is reserved/],

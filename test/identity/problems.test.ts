@@ -21,7 +21,7 @@ describe('doubtful settings of access are reported', () => {
       ],
     ],
     [
-      'tokens for anybody, and keys that anybody on the way can change',
+      'tokens for any audience, and keys over plain http',
       { jwt: { issuer: 'http://id.example.com' }, roles: ALL },
       [
         'access.jwt has no audience, so a token that the issuer created for another program is accepted here.',
@@ -59,15 +59,15 @@ describe('access in a configuration', () => {
     ],
     ['no algorithm at all', { jwt: { issuer: 'https://id.example.com', algorithms: 'none' } }, 'RS256'],
     ['no issuer', { jwt: { audience: 'toolcrib' } }, 'needs "issuer"'],
-    ['an issuer that is no address', { jwt: { issuer: 'id.example.com' } }, 'must be a URL that starts with'],
+    ['an issuer that is not an address', { jwt: { issuer: 'id.example.com' } }, 'must be a URL that starts with'],
     [
       'a tolerance of an hour',
       { jwt: { issuer: 'https://id.example.com', clockToleranceMs: 3_600_000 } },
       'at most 300000',
     ],
     ['a misspelt key', { jwt: { issuer: 'https://id.example.com', audiance: 'a' } }, 'audience'],
-    ['a role that is no object', { roles: { dev: ['assistant'] } }, 'access.roles.dev'],
-  ])('with %s is a mistake', async (_, access, words) => {
+    ['a role that is not an object', { roles: { dev: ['assistant'] } }, 'access.roles.dev'],
+  ])('with %s is an error', async (_, access, words) => {
     await expect(cribWith(access)).rejects.toMatchObject({ message: expect.stringContaining(words) });
   });
 });

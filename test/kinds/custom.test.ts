@@ -50,7 +50,7 @@ describe('an executor that the configuration names by module', () => {
 
   it.each([
     ['the schema of its runs', '{ kind: echo, say: 5 }', 'run/say'],
-    ['a field that nobody knows', '{ kind: echo, say: x, url: y }', 'url'],
+    ['an unknown field', '{ kind: echo, say: x, url: y }', 'url'],
     ['its own check', '{ kind: echo, say: nothing }', 'say has to be something'],
   ])('refuses a run when it is loaded: %s', async (_, run, words) => {
     const crib = await cribWith('{ echo: { module: ./echo.mjs } }', ECHO, `tools: [{ name: bad, run: ${run} }]`);

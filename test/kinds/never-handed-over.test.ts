@@ -119,7 +119,7 @@ it.each<[string, readonly string[]]>([
   ['one', ['127.0.0.1']],
   ['several of one family', ['127.0.0.1', '127.0.0.2']],
   ['both families', ['::1', '127.0.0.1']],
-])('a host with addresses that take no connection was sent nothing: %s', async (_, addresses) => {
+])('a host with addresses that accept no connection got nothing: %s', async (_, addresses) => {
   const resolve = async () => addresses.map((address) => ({ address, family: isIP(address) }));
   const fetching = guardedFetch('http://host.test:9', { method: 'POST', allowPrivate: ['host.test'], resolve });
   await expect(fetching).rejects.toMatchObject({ failure: 'unreachable', isUnsent: true });

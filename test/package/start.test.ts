@@ -144,7 +144,7 @@ describe('the built command', () => {
 
   it.each([
     ['where there is no home', { HOME: '/dev/null' }],
-    ['where the home is no absolute path', { HOME: 'home' }],
+    ['if the home is not an absolute path', { HOME: 'home' }],
   ])('works and caches nothing %s', async (_, env) => {
     expect(await toolcrib(['list'], env)).toContain(LISTED);
     expect(leftBehind()).toEqual([]);

@@ -23,7 +23,7 @@ const make = (options: unknown) => () => createCrib(options as library.CribOptio
 /** Mistakes of a developer: what is thrown for each. */
 const MISTAKES: Readonly<Record<string, () => unknown>> = {
   'an unknown option': make({ tolls: [] }),
-  'tools that are no list': make({ tools: 'add' }),
+  'tools that are not a list': make({ tools: 'add' }),
   'a tool without a name': make({ tools: [{ run: () => 1 }] }),
   'a tool without a run': make({ tools: [{ name: 'add', description: 'Add' }] }),
   'a name that vendors refuse': make({ tools: [{ ...TOOL, name: 'a b' }] }),

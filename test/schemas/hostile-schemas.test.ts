@@ -58,7 +58,7 @@ describe('a pattern that the linear engine cannot express', () => {
     ['patternProperties', { patternProperties: { '(?=x)': {} }, additionalProperties: false }, { y: 1 }],
     ['unevaluatedProperties', { patternProperties: { '(?=x)': {} }, unevaluatedProperties: false }, { y: 1 }],
     ['a reference', { $defs: { x: { pattern: '(x)\\1' } }, not: { $ref: '#/$defs/x' } }, 'y'],
-  ])('is left out of the check without refusing anything more (%s)', (_, schema, value) => {
+  ])('is left out of the validation without refusing anything more (%s)', (_, schema, value) => {
     expect(checkInput(createSchemas(), schema, value)).toEqual({ ok: true, value });
     expect(createSchemas().problems(schema)).toHaveLength(1);
   });

@@ -186,7 +186,7 @@ describe('a bound', () => {
     ['a type of a part', { allOf: [{ type: ['number', 'string'] }, { maximum: 100 }, { maxLength: 3 }] }, [5, 'abc']],
     ['values', { enum: [1, 'all'], maximum: 100 }, [1, 'all']],
     ['a type in each form', { anyOf: [{ type: 'number' }, { type: 'string' }], maximum: 100 }, [5, 'a']],
-  ])('leaves %s that the author wrote down', (_, said, good) => {
+  ])('keeps %s of the author', (_, said, good) => {
     const schema = withImpliedTypes({ properties: { value: said }, $defs: { small: { maximum: 100 } } });
     for (const value of good) expect([value, accepts(schema, { value })]).toEqual([value, true]);
   });
@@ -208,7 +208,7 @@ describe('a bound', () => {
     ['an id of its own', { properties: { a: { $id: 'https://x.test/a', maximum: 1 } } }],
     ['nothing', { properties: { a: { $ref: '#/$defs/none' } } }],
     ['a broken pointer', { properties: { a: { $ref: '#/%zz' } } }],
-  ])('behind %s is refused rather than overlooked', (_, schema) => {
+  ])('behind %s is refused rather than missed', (_, schema) => {
     expect(() => withImpliedTypes(schema)).toThrow('cannot be resolved here');
   });
 });

@@ -34,7 +34,7 @@ describe('an issue', () => {
     [{ format: 'email' }, 'x', 'must be a valid email address such as "ada@example.com"; got "x"'],
     [{ format: 'json-pointer' }, 'x', 'must be a valid json-pointer; got "x"'],
     [{ not: { type: 'string' } }, 'x', 'must not match the excluded schema'],
-  ])('of %j says it in words', (schema, value, message) => {
+  ])('of %j is described in words', (schema, value, message) => {
     expect(issuesFor({ properties: { x: schema } }, { x: value })).toEqual([{ path: '/x', message }]);
   });
 

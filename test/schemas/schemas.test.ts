@@ -192,7 +192,7 @@ describe('a schema that does not compile', () => {
       /"https:\/\/example\.com\/x\.json" points outside .* remote references are not fetched/,
     ],
     [{ properties: { a: { minimum: { $data: '1/b' } } } }, /\/properties\/a\/minimum must be a number/],
-  ])('%j says what and where', (schema, message) => {
+  ])('%j has a reason and a place', (schema, message) => {
     const schemas = createSchemas();
     const use = () => schemas.input(specOf(schema));
     expect(use).toThrow(expect.objectContaining({ code: 'invalid_schema' }));
@@ -214,7 +214,7 @@ describe('references', () => {
       { $ref: 'x', $defs: { y: { $id: 'x', required: ['b'], properties: { a: { $ref: '#' } } } } },
     ],
     ['by dynamic anchor', { $dynamicAnchor: 'n', properties: { a: { $dynamicRef: '#n' } }, required: ['b'] }],
-  ])('%s are followed', (_, schema) => {
+  ])('%s are resolved', (_, schema) => {
     const schemas = createSchemas();
     expect(issuesOf(checkInput(schemas, schema, { a: {} })).map(({ path }) => path)).toEqual(['/b', '/a/b']);
     expect(checkInput(schemas, schema, { a: { b: 1 }, b: 1 }).ok).toBe(true);

@@ -158,7 +158,11 @@ describe('a retriever refuses', () => {
       () => createRetriever([], { embeddings: wrong({ url: 'http://a.test' }) }),
       'model',
     ],
-    ['an endpoint that is no address', () => createRetriever([], { embeddings: { url: 'a.test', model: 'm' } }), 'url'],
+    [
+      'an endpoint that is not an address',
+      () => createRetriever([], { embeddings: { url: 'a.test', model: 'm' } }),
+      'url',
+    ],
     ['a snapshot that is a text', () => createRetriever([], wrong({ snapshot: 'x' })), 'snapshot'],
     ['a name that is none', () => createRetriever().remove(wrong(7)), 'remove'],
   ])('%s', (_, make, message) => {

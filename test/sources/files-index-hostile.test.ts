@@ -45,7 +45,7 @@ const withHead = (index: SpecIndex, change: (head: SpecIndex['heads'][number]) =
 
 describe('an unusable index', () => {
   const forgeries: Readonly<Record<string, Forge>> = {
-    'is no JSON': () => '{"format":1,',
+    'is not JSON': () => '{"format":1,',
     'is empty': () => '',
     'is null': () => null,
     'is a list': () => [],

@@ -198,7 +198,7 @@ describe('a store that misbehaves', () => {
     ],
     ['broken headers', { hash: 'x', specs: [], at: 1, about: { validators: { 'if-none-match': '"a"\r\nx: y' } } }],
     ['anything', { hash: 'x', specs: [null, 5, [], { name: 'bad' }], at: Number.NaN, about: 7 }],
-  ])('and holds %s neither breaks the request nor the list', async (_, list) => {
+  ])('and contains %s breaks neither the request nor the list', async (_, list) => {
     const server = await startServer();
     server.give(listOf('a'));
     const { live, names } = await start(server, keeping(list as StoredList));

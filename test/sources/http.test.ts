@@ -314,7 +314,7 @@ describe('a server that misbehaves', () => {
       'redirects more than 5 times',
       { allowPrivate: ['127.0.0.1'] },
     ],
-  ])('because it %s costs only its own source', async (_, answer, reason, options) => {
+  ])('because it %s fails only its own source', async (_, answer, reason, options) => {
     const server = await startServer(answer);
     const other = await startServer();
     other.give(listOf('fine'));

@@ -17,7 +17,7 @@ describe('a hostile module', () => {
     ['calls process.exit', 'process.exit(3);', 'process.exit(3)'],
     ['leaves quietly', 'process.exit();', 'process.exit(0)'],
     ['never stops', 'for (;;);', `${IMPORT_TIMEOUT_MS} ms`],
-    ['waits for ever', 'await new Promise(() => {});', 'its import never finishes'],
+    ['waits forever', 'await new Promise(() => {});', 'its import never finishes'],
     ['waits too long', 'await new Promise((resolve) => setTimeout(resolve, 1e6));', `${IMPORT_TIMEOUT_MS} ms`],
     ['leaves a rejected promise behind', `Promise.reject(new Error('left alone'));`, 'left alone'],
     ['exits in its factory', 'export default () => process.exit(4);', 'process.exit(4)'],

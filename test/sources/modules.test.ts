@@ -145,10 +145,10 @@ describe('what a module may export', () => {
     ['a bad name', `export const bad = { name: 'no good', description: '', execute() {} };`, '"no good"'],
     ['nothing to run', `export const bad = { name: 'idle', description: '' };`, 'idle'],
     ['an unknown key', `export const bad = { name: 'odd', descripton: '', execute() {} };`, 'descripton'],
-    ['a default that is no tool', 'export default 42;', '42'],
+    ['a default that is not a tool', 'export default 42;', '42'],
     ['a class', 'export default class Tool {}', 'class Tool is not a tool: an instance has no execute or run'],
     ['another class', 'export class Client {}', 'class Client is not a tool: it has no method execute or run'],
-    ['an entry that is no tool', `export const bad = [${toolObject('sound')}, 7];`, 'entry 2'],
+    ['an entry that is not a tool', `export const bad = [${toolObject('sound')}, 7];`, 'entry 2'],
     ['a throwing factory', `export function tools() { throw new Error('no licence'); }`, 'no licence'],
     ['a factory that makes nothing', 'export function tools() {}', 'nothing'],
     [

@@ -119,7 +119,7 @@ describe('possible mistakes of a package', () => {
     ['a file outside of it', { bad: '../../package.json' }, 'outside'],
     ['no path', { bad: 7 }, 'got 7'],
     ['an export that is not there', { bad: './good.js#bad' }, 'it exports default, number'],
-    ['an export that is no tool', { bad: './good.js#number' }, '42'],
+    ['an export that is not a tool', { bad: './good.js#number' }, '42'],
     ['a module that throws', { bad: './throws.js' }, 'no luck'],
     ['a module that exits', { bad: './exits.js' }, 'process.exit(1)'],
     ['a module that hangs', { bad: './hangs.js' }, '1000 ms'],
@@ -155,7 +155,7 @@ describe('possible mistakes of a package', () => {
   });
 
   it.each([
-    ['a field that is no object', '{ "toolcrib": true }', 'must be an object'],
+    ['a field that is not an object', '{ "toolcrib": true }', 'must be an object'],
     ['tools that are a list', '{ "toolcrib": { "tools": ["a"] } }', 'a list'],
     ['a package.json that is not JSON', '{ "toolcrib": ', 'not JSON'],
   ])('Reported, and only its package fails: %s.', async (_, manifest, word) => {

@@ -168,7 +168,7 @@ describe('a command line', () => {
     ['echo "a', 'an unclosed quote'],
     ['echo \\', 'a \\ at its end'],
     ['  ', 'is empty'],
-  ])('%j is refused, because there is no shell', (command, message) => {
+  ])('%j is refused, because no shell runs it', (command, message) => {
     expect(() => splitCommand(command)).toThrow(message);
   });
 });

@@ -32,7 +32,7 @@ describe('a list that is read again', () => {
     ['how it runs', { run: { kind: 'http', url: 'https://y' } }],
     ['a field of how it runs', { run: { kind: 'http', url: 'https://x', headers: {} } }],
     ['a list that became a map', { meta: { x: { 0: 'a' } } }],
-  ])('takes the new object if its %s changed', (_, changes) => {
+  ])('uses the new object if its %s changed', (_, changes) => {
     const before = [specOf('a', { meta: { x: ['a'] }, tags: [] })];
     const changed = specOf('a', { meta: { x: ['a'] }, tags: [], ...changes });
     expect(keepKnown(before, next([changed]))).toEqual([changed]);

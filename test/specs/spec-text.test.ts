@@ -97,7 +97,7 @@ describe('a spec file', () => {
       '{"tools": [{"name": "gone"}, {}],\n"tools": [\n{"name": "one", "run": {"kind": "http"}},\n{"name": "two", "run": {"kind": "http"}}]}',
       [3, 4],
     ],
-  ])('says where in %s an entry stands', (format, text, lines) => {
+  ])('has the place in %s of an entry', (format, text, lines) => {
     const reading = read(text, format);
     expect(reading.ok && reading.entries.map(({ line, index }) => [line, index])).toEqual(
       lines.map((line, index) => [line, index]),
@@ -156,7 +156,7 @@ describe('a bad entry', () => {
     ['- {name: a, name: b, run: {kind: http}}', 'A key is duplicated, at line 1, column 13'],
     ['- {name: a, run: *nothing}', 'nothing'],
     ['- &a {name: a, run: {kind: http}, meta: {x: *a}}', 'contains itself'],
-  ])('such as %j says what is wrong', (text, message) => {
+  ])('such as %j gets the reason', (text, message) => {
     expect(problemsOf(read(text))).toEqual([
       expect.objectContaining({ line: 1, index: 0, message: expect.stringContaining(message) }),
     ]);
@@ -208,7 +208,7 @@ describe('a text that is not a list of tools', () => {
     ['only a comment', 'yaml', '# nothing here\n', 'it contains null'],
     ['a text', 'yaml', 'hello', 'it contains "hello"'],
     ['another key', 'yaml', 'tool:\n- name: a\n', 'it has no "tools", but "tool"'],
-    ['tools that are no list', 'yaml', 'tools: {a: 1}\n', '"tools" must be a list, got an object'],
+    ['tools that are not a list', 'yaml', 'tools: {a: 1}\n', '"tools" must be a list, got an object'],
     ['broken JSON', 'json', '{"tools": [', 'it is not JSON'],
     ['JSON of something else', 'json', '{"name": "package"}', 'it has no "tools"'],
     ['a binary', 'yaml', Uint8Array.of(0x7f, 0x45, 0x4c, 0x46, 0, 1, 2), 'it is not text in UTF-8'],

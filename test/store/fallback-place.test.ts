@@ -73,7 +73,7 @@ describe('a store that was begun in the state directory', () => {
     ['the folder of the store cannot be entered', (at) => chmodSync(join(elsewhere(at)[0] ?? '', '..'), 0o000)],
     ['the state directory cannot be entered', (at) => chmodSync(states(at), 0o000)],
     ['the state directory is a link to nothing', (at) => void replaceByLink(join(at.home, '.local'), '/not-mounted')],
-  ])('is refused, and none is begun beside the configuration, where %s', async (_, spoil) => {
+  ])('is refused, and none is created beside the configuration, if %s', async (_, spoil) => {
     const at = await begunElsewhere();
     chmodSync(at.project, 0o777);
     spoil(at);

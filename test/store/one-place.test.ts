@@ -137,7 +137,7 @@ describe('processes that start at once for the first time', () => {
   it.each<[string, number]>([
     ['beside the configuration', 0o777],
     ['in the state directory', 0o555],
-  ])('make one database %s', async (_, mode) => {
+  ])('create one database %s', async (_, mode) => {
     const at = setting();
     chmodSync(at.project, mode);
     const all = await Promise.all(Array.from({ length: 4 }, () => open(at)));

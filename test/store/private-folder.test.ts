@@ -168,7 +168,7 @@ describe('the folder for the operator token and the audit key', () => {
     ['a folder', (id) => mkdirSync(id)],
     ['a link', (id) => symlinkSync('../elsewhere', id)],
     ['a pipe', (id) => execFileSync('mkfifo', [id])],
-  ])('is refused with a sentence where the id is %s', (_, spoil) => {
+  ])('is refused with a sentence if the id is %s', (_, spoil) => {
     const at = place();
     writeFileSync(join(at.project, 'elsewhere'), 'a'.repeat(32));
     pathOf(at);

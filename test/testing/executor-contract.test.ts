@@ -64,7 +64,7 @@ function subjectOf(spoiled: Partial<Executor> = {}): ExecutorSubject {
     floods: { run: { kind: 'echo', say: 'a flood' } },
     badRuns: [
       { what: 'nothing to say', run: { kind: 'echo' } },
-      { what: 'an argument that nobody gives', run: { kind: 'echo', say: '{nobody}' } },
+      { what: 'an unknown argument', run: { kind: 'echo', say: '{nobody}' } },
     ],
     unspeakable: ['hunter2hunter2'],
   };
@@ -116,7 +116,7 @@ describe('an executor that breaks the contract is reported', () => {
     ],
     ['answers of other calls', { execute: firstAnswerForAll() }, 'concurrent calls', 'deep'],
     [
-      'something thrown that is no Error',
+      'something thrown that is not an Error',
       {
         execute: unless(FAILURE, () => {
           throw 'a text'; // as careless authors do

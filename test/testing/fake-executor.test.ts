@@ -109,7 +109,7 @@ describe('fakeExecutor', () => {
     ['', () => 1],
     [7, () => 1],
     ['shell', 'x'],
-  ])('of %j is a mistake', (kind, execute) => {
+  ])('of %j is an error', (kind, execute) => {
     expect(() => fakeExecutor(kind as string, execute as () => unknown)).toThrow(/fakeExecutor takes/);
   });
 });

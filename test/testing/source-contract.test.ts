@@ -80,7 +80,7 @@ describe('a source that breaks the contract is reported', () => {
     ],
     ['no tool at all', toolsOf('one'), 'it lists valid tools', 'not a tool'],
     ['other tools', toolsOf({ name: 'other', run: { kind: 'x' } }), 'it lists valid tools', 'other'],
-    ['a description that is no text', toolsOf({ name: 'one', description: 5 }), 'it lists valid tools', 'not a text'],
+    ['a description that is not text', toolsOf({ name: 'one', description: 5 }), 'it lists valid tools', 'not a text'],
     ['one that is down', { status: () => ({ state: 'down', reason: 'tired' }) }, 'it is ready', 'tired'],
     [
       'new objects each time',

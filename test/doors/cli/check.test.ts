@@ -115,7 +115,7 @@ describe('toolcrib check', () => {
     ['of a module', 'validate', './pass.js'],
     ['of a module', 'rules', './pass.js'],
     ['that is another built-in', 'precheck', './other.js'],
-  ])('and the start of serve say that an extension %s stands in the place of "%s"', async (_, name, module) => {
+  ])('and the start of serve report that an extension %s replaces "%s"', async (_, name, module) => {
     const crib = workshop({
       ...OFFICE,
       'toolcrib.yaml': `${OFFICE['toolcrib.yaml']}extensions:\n  ${name}: { module: ${module} }\n  mine: { module: ./pass.js }\n  timeout: { timeoutMs: 1000 }\n`,

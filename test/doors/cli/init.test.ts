@@ -178,7 +178,7 @@ many = [
   it.runIf(process.platform === 'linux').each([
     ['\r', []],
     ['\u001b[B\r', ['files']],
-  ])('offers them on a terminal, and takes none over unless it is chosen: %j', async (keys, expected) => {
+  ])('offers them on a terminal, and imports none unless it is chosen: %j', async (keys, expected) => {
     open({ '.cursor/mcp.json': CURSOR });
     const { parse } = await import('yaml');
     await onTerminal(['init'], keys);

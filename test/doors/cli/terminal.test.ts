@@ -91,7 +91,7 @@ describe.skipIf(!hasPython)('on a terminal (needs python3)', () => {
     expect(output.split(token)).toHaveLength(2);
   });
 
-  it.each([40, 80])('tables are no wider than %i columns', (columns) => {
+  it.each([40, 80])('tables have at most %i columns', (columns) => {
     const { output } = onTerminal(['list'], { columns, env: { NO_COLOR: '1' } });
     const lines = output.split('\r\n').map((line) => line.split(CLEAR_LINE).at(-1) ?? '');
     expect(lines.filter((line) => line.length > columns)).toEqual([]);

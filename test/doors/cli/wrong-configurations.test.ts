@@ -144,7 +144,7 @@ describe('a configuration with a bad tool', () => {
       'toolcrib.yaml, line 2',
       '[sh, -c, "a | b"]',
     ],
-  ])('keeps the others and says how many problems there are, and where: %s', async (_, tool, ...sentences) => {
+  ])('keeps the others and reports the number and places of problems: %s', async (_, tool, ...sentences) => {
     const shop = workshop({ 'toolcrib.yaml': `tools:\n- ${tool}\n- ${GOOD}\n- ${GOOD}\n` });
     const { code, stdout, stderr } = await shop.run(['check']);
     expect(code).toBe(1);

@@ -23,7 +23,7 @@ describe('headers that repeat the body of a request of the newest revision', () 
     ['another method', { 'mcp-method': 'tools/list' }],
     ['another tool', { 'mcp-name': 'other' }],
     ['another revision', { 'mcp-protocol-version': '2025-11-25' }],
-    ['a name that is no Base64', { 'mcp-name': '=?base64?!!?=' }],
+    ['a name that is not Base64', { 'mcp-name': '=?base64?!!?=' }],
   ])('%s is refused', async (_what, wrong) => {
     const { url } = await startGateway({ tools: [HEADED] });
     const { body, headers } = modernRequest('tools/call', { name: 'headed', arguments: {} });

@@ -49,7 +49,7 @@ describe('invalid requests', () => {
     ['half of it', '{"jsonrpc":"2.0","id":1,'],
     ['a word', 'hello'],
     ['two', '{"jsonrpc":"2.0","id":1,"method":"ping"}{"jsonrpc":"2.0","id":2,"method":"ping"}'],
-    ['what is no UTF-8', Buffer.from([0x22, 0xff, 0xfe]).toString('latin1')],
+    ['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0xfe]).toString('latin1')],
   ])('%s is not JSON-RPC', async (_what, body) => {
     const { url } = await startGateway({ tools: [ECHO] });
     const answer = await post(url(), body);

@@ -3,7 +3,7 @@ import type { ToolInput } from '../../../src/index.ts';
 import { type CallAnswer, ERAS } from './eras.ts';
 import { startGateway } from './gateway.ts';
 
-/** Schemas that point at their own root and parts, and one that is no object. */
+/** Schemas that point at their own root and parts, and one that is not an object. */
 const SCHEMAS = {
   object: {
     type: 'object',

@@ -150,7 +150,7 @@ describe('if the caller itself may approve', () => {
   it.each([
     ['no', { action: 'decline' }, /approver denied/],
     ['no by the form', { action: 'accept', content: { approve: false } }, /approver denied/],
-    ['something that is no yes', { action: 'accept', content: { approve: 'true' } }, /approver denied/],
+    ['something that is not a yes', { action: 'accept', content: { approve: 'true' } }, /approver denied/],
     ['yes without the form', { action: 'accept' }, /approver denied/],
   ])('%s is a no', async (_what, response, words) => {
     const { url, paid } = await openBank();

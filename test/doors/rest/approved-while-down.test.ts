@@ -70,7 +70,7 @@ describe('a call that is approved while its upstream is down', () => {
   it.each<[string, () => Promise<Reached>]>([
     ['http', overHttp],
     ['mcp', overMcp],
-  ])('over %s runs once, by itself, when the upstream is back', { timeout: 90_000 }, async (_, reach) => {
+  ])('over %s runs once, automatically, when the upstream is back', { timeout: 90_000 }, async (_, reach) => {
     const { tool, options, server, runs } = await reach();
     const served = await running(options);
     const calls = await Promise.all(

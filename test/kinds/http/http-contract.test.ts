@@ -86,7 +86,7 @@ describe('the http executor', () => {
     floods: { run: run('/flood') },
     badRuns: [
       { what: 'no address', run: { kind: 'http' } },
-      { what: 'an argument that nobody gives', run: run('/{nobody}') },
+      { what: 'an unknown argument', run: run('/{nobody}') },
       { what: 'an argument as its host', run: { kind: 'http', url: 'http://{id}/' }, spec },
       { what: 'a header that is not for runs', run: run('/', { headers: { Host: 'x' } }) },
     ],

@@ -326,7 +326,7 @@ describe('the answer by its content type', () => {
     expect(JSON.stringify(result)).not.toContain('a=b');
   });
 
-  it('headers about an absent body are no reason to refuse the answer', async () => {
+  it('headers about an absent body do not refuse the answer', async () => {
     const headers = { 'content-length': '99999999999', 'content-encoding': 'gzip' };
     const { call } = await openShop((_, response) => void response.writeHead(200, headers).end(), {
       run: { method: 'HEAD' },

@@ -105,7 +105,7 @@ describe('a server that', () => {
   });
 
   it.each([
-    ['lists for ever', 'A page of its list has no new tools', 1],
+    ['lists forever', 'A page of its list has no new tools', 1],
     ['lists in a circle', 'has a cursor that was used before', 2],
     ['lists without end', 'more than 1000 pages', 1000],
   ])('%s is read as far as possible', async (manner, trouble, count) => {
@@ -159,7 +159,7 @@ describe('a server over HTTP that', () => {
     ['fails', 500, 'text/plain', 'stack trace'],
     ['does not let us in', 401, 'application/json', '{}'],
     ['answers with half of JSON', 200, 'application/json', '{"jsonrpc":'],
-    ['answers to somebody else', 200, 'application/json', '{"jsonrpc":"2.0","id":77,"result":{}}'],
+    ['answers another request', 200, 'application/json', '{"jsonrpc":"2.0","id":77,"result":{}}'],
     ['packs what it says', 200, 'application/json', '{}'],
   ])('%s has failed, with a reason', async (manner, status, type, body) => {
     const server = await startHttp((_, response) => {

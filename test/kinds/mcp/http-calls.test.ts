@@ -66,7 +66,7 @@ describe('the answer to a call', () => {
         response.end();
       },
     ],
-  ])('is taken as %s', async (_what, answer) => {
+  ])('is read as %s', async (_what, answer) => {
     const { call, calls } = await answering(answer);
     expect(saidOf(await call())).toBe('here');
     expect(calls()).toBe(1);
@@ -82,7 +82,7 @@ describe('the answer to a call', () => {
     ],
     ['null', json(null), ['unknown_outcome']],
     [
-      'text that is no JSON',
+      'text that is not JSON',
       (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{'),
       ['upstream'],
     ],
@@ -134,7 +134,7 @@ describe('a busy server', () => {
     [429, { 'retry-after': 'soon' }, undefined],
     [429, { 'retry-after': '-5' }, undefined],
     [503, {}, undefined],
-  ])('says with %i and %j when to come again', async (status, headers, retryAfterMs) => {
+  ])('has a time to retry with %i and %j', async (status, headers, retryAfterMs) => {
     const { call } = await answering((response) => void response.writeHead(status, headers).end());
     const outcome = await call();
     expect(outcome).toMatchObject({ error: { code: 'unavailable', retryable: true } });

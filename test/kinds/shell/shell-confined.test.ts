@@ -43,7 +43,7 @@ describe('without bubblewrap', () => {
     ['preferred', [], ['required']],
     ['required', [], NAMES],
   ])(
-    'a local command that declares a sandbox runs without only if the owner prefers one: %s',
+    'a local command that declares a sandbox runs without one only if the operator prefers one: %s',
     async (sandbox, refused, forGood) => {
       withPrograms(['bwrap']);
       const { crib, answer } = await answers(sandbox === undefined ? {} : { sandbox });
@@ -71,7 +71,7 @@ describe('without bubblewrap', () => {
     ['required', 'preferred', NO_CURE],
     ['preferred', 'required', NO_CURE],
     ['none', 'preferred', RAN],
-  ])('a source says it for its own commands: %s there, %s in the executor', async (source, owner, expected) => {
+  ])('a source sets it for its own commands: %s there, %s in the executor', async (source, owner, expected) => {
     withPrograms(['bwrap']);
     const { chest } = await shopWith({
       tools: [],
@@ -167,7 +167,7 @@ describe('a bubblewrap that confines nothing does not count', () => {
 });
 
 describe.skipIf(!SANDBOX.ok)('a bubblewrap that is removed while the crib runs', () => {
-  it.each<Mode | undefined>([undefined, 'preferred', 'required'])('frees no command: %s', async (sandbox) => {
+  it.each<Mode | undefined>([undefined, 'preferred', 'required'])('turns off no sandbox: %s', async (sandbox) => {
     const file = withBubblewrap('#!/bin/sh\nexec /usr/bin/bwrap "$@"\n');
     const { chest, crib } = await shopWith({ tools: LOCAL, ...(sandbox !== undefined && { sandbox }) });
     const held = NAMES.filter((name) => sandbox === 'required' || name !== 'none');

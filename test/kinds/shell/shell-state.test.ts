@@ -66,7 +66,7 @@ describe('without a sandbox', () => {
       { command: ['echo', '-C', '{{ROOT}}/.toolcrib', '{name}'] },
       { key: false, 'a.txt': false, '/dev/null': true },
     ],
-  ])('an argument is also judged from %s that the command itself names', async (_, run, cases) => {
+  ])('an argument is also resolved from %s that the command itself names', async (_, run, cases) => {
     const under = realpathSync(mkdtempSync(join(tmpdir(), 'toolcrib-fixed-')));
     const written = JSON.parse(JSON.stringify(run).replaceAll('{{ROOT}}', under)) as object; // as it was
     const tools = [shellTool('join', { name: TEXT }, { cwd: 'work', ...written })];

@@ -213,7 +213,7 @@ describe('an answer', () => {
       'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort',
       /^lost: .*before the answer was complete/,
     ],
-    ['is no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n\r\n', /^malformed: The HTTP exchange with .* is invalid/],
+    ['is not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n\r\n', /^malformed: The HTTP exchange with .* is invalid/],
     ['is nothing', '', /^lost: .*before the answer was complete/],
     [
       'is not gzip',

@@ -90,7 +90,7 @@ describe('a missing secret', () => {
       { command: ['/nowhere/x', 'y'] },
       'the command /nowhere/x: it cannot be started (ENOENT)',
     ],
-    ['a command that is no command', { command: ['a\0b'] }, ': it is not a valid command'],
+    ['a command that is not a command', { command: ['a\0b'] }, ': it is not a valid command'],
     ['a command that prints nothing', script(''), ': it is empty'],
     ['a command that prints no text', script('process.stdout.write("a\\0b")'), ': it is not text'],
   ])('is an error that names its place: %s', async (_, declaration, place) => {

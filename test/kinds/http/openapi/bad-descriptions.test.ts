@@ -69,7 +69,7 @@ describe('a bad operation', () => {
   it.each([
     ['an operation that is none', { get: 'x' }, 'get is not an object'],
     ['a path item that is none', 7, 'the path /bad is not an object'],
-    ['parameters that are no list', { get: { parameters: {} } }, 'its parameters are not a list'],
+    ['parameters that are not a list', { get: { parameters: {} } }, 'its parameters are not a list'],
     [
       'a parameter without a name',
       { get: { parameters: [{ in: 'query' }] } },
@@ -88,7 +88,7 @@ describe('a bad operation', () => {
     ['a parameter that leads in a circle', { get: { parameters: [{ $ref: '#/x-circle' }] } }, 'form a cycle'],
     ['a body that is none', { post: { requestBody: 'x' } }, 'its body is not an object'],
     [
-      'a form that is no object',
+      'a form that is not an object',
       { post: { requestBody: { content: { 'multipart/form-data': { schema: { type: 'string' } } } } } },
       'is not an object',
     ],

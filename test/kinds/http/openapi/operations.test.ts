@@ -142,7 +142,7 @@ describe('the address of an API', () => {
     ['is not said', { servers: [] }],
     ['is a path, and the description a file', { servers: [{ url: '/v1' }] }],
     ['has a variable without a default', { servers: [{ url: 'https://{x}.test' }] }],
-    ['is no web address', { servers: [{ url: 'ftp://pets.test' }] }],
+    ['is not a web address', { servers: [{ url: 'ftp://pets.test' }] }],
     ['holds a password', { servers: [{ url: 'https://a:b@pets.test' }] }],
   ])('must be set by the operator if it %s', async (_, more) => {
     const crib = await describedBy({ ...operation({}), ...more });

@@ -196,7 +196,7 @@ describe('a description at an address', () => {
     ['another port without its scheme', ({ host }) => `//${host}/token`, () => ({})],
     ['another name of the host', ({ host }) => `http://localhost:${host.split(':')[1]}/token`, () => ({})],
     ['another host', () => 'https://evil.test/token', () => ({})],
-  ])('cannot have a clientSecret that is bound to no host sent to %s', async (_, tokenUrl, entry) => {
+  ])('cannot have a clientSecret without hosts sent to %s', async (_, tokenUrl, entry) => {
     const { crib, server, elsewhere } = await withTokens(tokenUrl, entry);
     expect(namesOf(crib)).toEqual([]);
     expect(crib.warnings().join()).toMatch(

@@ -333,7 +333,7 @@ describe('a hostile or careless description of Swagger 2.0', () => {
     ],
     ['a parameter nowhere', { parameters: [{ $ref: '#/parameters/none' }] }, 'is not found in the description'],
     ['a parameter in a circle', { parameters: [{ $ref: '#/parameters/a' }] }, 'form a cycle'],
-    ['parameters that are no list', { parameters: {} }, 'its parameters are not a list'],
+    ['parameters that are not a list', { parameters: {} }, 'its parameters are not a list'],
     ['a parameter that is none', { parameters: [null] }, 'is not an object'],
     ['two bodies', { parameters: [body, { ...body, name: 'again' }] }, 'more than one body'],
     [

@@ -49,7 +49,7 @@ const LISTS: Readonly<Record<string, (params: Message['params']) => Fields>> = {
       tool('also good'),
     ],
   }),
-  'lists for ever': (params) => ({ tools: [tool('a')], nextCursor: `${params?.cursor ?? ''}x` }),
+  'lists forever': (params) => ({ tools: [tool('a')], nextCursor: `${params?.cursor ?? ''}x` }),
   'lists in a circle': (params) => ({
     tools: [tool(params?.cursor === undefined ? 'a' : `b${Math.random()}`)],
     nextCursor: 'same',
