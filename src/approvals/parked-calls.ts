@@ -1,6 +1,7 @@
 import type { Caller } from '../core/caller.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { RunnableApproval, StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
+import type { StopsInForce } from '../core/ports/stored-stops.ts';
 import type { SaidAlong } from '../core/tool-call.ts';
 import { messageOf, ToolcribError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
@@ -33,6 +34,7 @@ export interface ParkedCallsOptions {
   /** True if servers with other configurations may run calls of the same store. */
   isShared(): Promise<boolean>;
   readonly poller: ApprovalPoller;
+  readonly stops: StopsInForce;
   warn(message: string): void;
 }
 
@@ -122,6 +124,7 @@ async function runOnce(id: string, options: ParkedCallsOptions): Promise<number 
   const chest = await chestOf(approval, options);
   // Only a crib that has the tool as it was approved runs it. If there is none, the approval expires.
   if (!hasAsApproved(chest, approval) && (approval.door === LIBRARY_DOOR || (await options.isShared()))) return 0;
+  if (await isStopped(approval, chest, options)) return 0; // it stays approved until it is resumed or expires
   const result = await call(approval, callId, chest);
   const after = await approvals.get(id);
   if (after?.state !== 'approved') return undefined; // claimed: by this call, or by the same call sent again
@@ -133,6 +136,16 @@ async function runOnce(id: string, options: ParkedCallsOptions): Promise<number 
   if ((await approvals.claim(id, approval, callId)) === undefined) return undefined;
   await approvals.finish(id, code ?? result.status, { result, isHandedOver: false });
   return undefined;
+}
+
+async function isStopped(
+  { tool, profile, unlisted }: StoredApproval,
+  chest: CallingChest | undefined,
+  { stops }: ParkedCallsOptions,
+): Promise<boolean> {
+  if ((await stops.known()) !== undefined) return true;
+  const source = chest?.get(tool)?.source;
+  return stops.covering({ tool, source, caller: unlisted.caller.id, profile }).length > 0;
 }
 
 /** The chest that the call was made in; undefined if the profile is gone or the caller may not open it. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { replayOf } from '../core/begun-runs.ts';
 import type { JsonObject } from '../core/json.ts';
-import type { AuditEntry, AuditOutcome, LostCall } from '../core/ports/stored-audit.ts';
+import type { AuditEntry, AuditOutcome, LostCall, StopChange } from '../core/ports/stored-audit.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { argumentsHash } from '../specs/hashes.ts';
@@ -96,8 +96,21 @@ export function toLostEntry(call: LostCall, foundAt: number, { clean, cleanList 
 
 /** Builds the row that records how many rows are missing. */
 export function toGapEntry(count: number, at: number, until: number): DraftEntry {
-  const empty = { callId: '', door: '', profile: '', source: '', tool: '', number: 0 };
-  const entry: DraftEntry = { ...empty, kind: 'gap', outcome: 'lost', count, at, until };
+  return sorted({ ...NO_CALL, kind: 'gap', outcome: 'lost', count, at, until });
+}
+
+/** Builds the row of an emergency stop or of its end. */
+export function toStopEntry(change: StopChange, at: number, { clean }: Cleaner): DraftEntry {
+  const { outcome, target, by, door, note, isCancelling } = change;
+  const said = { caller: clean(by), door: clean(door), target: clean(target), ...(note && { note: clean(note) }) };
+  const entry: DraftEntry = { ...NO_CALL, kind: 'stop', outcome, at, ...said, operator: true };
+  return sorted(isCancelling ? { ...entry, cancels: true } : entry);
+}
+
+/** The members of rows that are not about a call. */
+const NO_CALL = { callId: '', door: '', profile: '', source: '', tool: '', number: 0 };
+
+function sorted(entry: DraftEntry): DraftEntry {
   return Object.fromEntries(Object.entries(entry).sort(([a], [b]) => (a < b ? -1 : 1))) as unknown as DraftEntry; // the same members
 }
 

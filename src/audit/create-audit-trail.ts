@@ -15,6 +15,7 @@ import {
   toIntentEntry,
   toLostEntry,
   toManyEntry,
+  toStopEntry,
 } from './audit-entry.ts';
 import { openAuditPlace, type PlaceOptions } from './chain-origin.ts';
 import { RowQueue } from './row-queue.ts';
@@ -60,7 +61,6 @@ export function createAuditTrail(options: AuditTrailOptions): OpenAuditTrail {
   });
   const floods = createFloods(times);
   let stopTimer: (() => void) | undefined;
-  let isUsed = false;
   let closing: Promise<void> | undefined;
 
   const collect = (which: 'over' | 'all'): void => {
@@ -84,17 +84,13 @@ export function createAuditTrail(options: AuditTrailOptions): OpenAuditTrail {
 
   return {
     record(call, result) {
-      isUsed = true;
       if (floods.takes(call, result)) return watchFloods();
       const ended = toEndedCall(call, result, times);
       queue.push(isSmall(call.input) ? ended : toCallEntry(ended, cleaner)); // a waiting row must not hold much memory
     },
-    recordLost(call) {
-      isUsed = true;
-      queue.push(toLostEntry(call, Math.round(now()), cleaner));
-    },
+    recordLost: (call) => queue.push(toLostEntry(call, Math.round(now()), cleaner)),
+    recordStop: (change) => queue.push(toStopEntry(change, Math.round(now()), cleaner)),
     intend(call) {
-      isUsed = true;
       const facts = call[FACTS];
       facts.intents = (facts.intents ?? 0) + 1;
       return queue.commit(toIntentEntry(call, Math.round(now()), cleaner));
@@ -106,7 +102,7 @@ export function createAuditTrail(options: AuditTrailOptions): OpenAuditTrail {
       await queue.flush();
       await writer.seal();
     },
-    isUsed: () => isUsed,
+    isUsed: () => queue.isUsed(),
     passingKey: writer.passingKey,
     backlog: () => queue.backlog(),
     close() {

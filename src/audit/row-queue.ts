@@ -103,6 +103,11 @@ export class RowQueue {
     return ++this.#calls % CALLS_PER_TURN === 0 ? new Promise((resolve) => setImmediate(resolve)) : undefined;
   }
 
+  /** True if a row was ever pushed. */
+  isUsed(): boolean {
+    return this.#pushed > 0;
+  }
+
   backlog(): Backlog {
     const [oldest] = this.#marks;
     return {

@@ -1,15 +1,19 @@
 import { type ApprovalPoller, createPoller } from '../approvals/poller.ts';
 import { createApprover } from '../approvals/request-approval.ts';
 import { isPublicKey } from '../audit/proof.ts';
+import type { Call } from '../call/call.ts';
 import type { ExtensionRecord } from '../config/records.ts';
 import type { Extension } from '../core/extension.ts';
-import { NO_CONTEXT } from '../core/ports/crib-context.ts';
+import { type CribContext, NO_CONTEXT } from '../core/ports/crib-context.ts';
 import type { ExtensionPorts } from '../core/ports/extension-ports.ts';
 import type { AuditTrail } from '../core/ports/stored-audit.ts';
-import { ToolcribError } from '../core/tool-error.ts';
+import { NO_STOPS } from '../core/ports/stored-stops.ts';
+import type { ToolCall } from '../core/tool-call.ts';
+import { ToolcribError, type ToolError } from '../core/tool-error.ts';
 import { type ExtensionPlace, toExtension } from '../define/define-extension.ts';
 import { traitsOf } from '../kinds/index.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
+import { createLiveStops, type LiveStops } from '../stops/live-stops.ts';
 import { systemClock } from '../system/clock.ts';
 import { readWebhook } from '../system/fetch/webhook.ts';
 
@@ -94,6 +98,7 @@ export function createBinding(ports: ExtensionPorts): (extension: Extension) => 
 const NO_TRAIL: AuditTrail = {
   record: hasNoTrail,
   recordLost: hasNoTrail,
+  recordStop: hasNoTrail,
   intend: async () => hasNoTrail(),
   room: hasNoTrail,
   keepFor: () => {},
@@ -118,6 +123,12 @@ export function fromRooms(
   };
 }
 
+/** The emergency stops in force in a crib. */
+export function createStopsInForce({ store, isStored }: CribContext, warn: (message: string) => void): LiveStops {
+  const cancel = (call: ToolCall, reason: ToolError) => (call as Call).cancellation.abort(reason); // the pipeline only passes Call objects
+  return createLiveStops({ stored: store?.stops, isStored, cancel, warn });
+}
+
 const findLost = async () => false;
 const warn = (message: string) => process.emitWarning(message, 'ToolcribWarning');
 
@@ -133,6 +144,7 @@ const PORTS_OF_NOBODY: ExtensionPorts = {
   isAudited: () => false,
   findLost,
   recheck: async () => undefined,
+  stops: NO_STOPS,
   bundlesOf: () => [],
   warn,
 };

@@ -8,10 +8,11 @@ const DRAIN_MS = 10_000;
 
 /** Closes calls, setups, sources, extensions and executors in this order, then flushes the audit log. */
 export async function closeEngine(core: EngineCore & { readonly sources: LiveSources }): Promise<void> {
-  const { inFlight, lifetime, poller, setups, extensions, trail, warnings, fixed } = core;
+  const { inFlight, lifetime, poller, stops, setups, extensions, trail, warnings, fixed } = core;
   await inFlight.drained(DRAIN_MS);
   lifetime.abort(cribClosed());
   poller.close();
+  stops.close();
   await setups.close();
   await core.sources.close();
   for (const part of [...extensions.list(), ...extensions.retired(), ...fixed.executors.values()])

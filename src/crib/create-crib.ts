@@ -2,7 +2,6 @@ import { createApprovals } from '../approvals/approvals.ts';
 import { parkedCallOf } from '../approvals/parked-results.ts';
 import { createAudit } from '../audit/crib-audit.ts';
 import { createCalls } from '../audit/recorded-calls.ts';
-import { readCaller } from '../core/caller.ts';
 import { type Executor, REPLACES } from '../core/executor.ts';
 import { type CribContext, pathOf } from '../core/ports/crib-context.ts';
 import { defined } from '../core/read-options.ts';
@@ -13,7 +12,6 @@ import { laterClock, systemClock } from '../system/clock.ts';
 import { requireNode } from '../system/require-node.ts';
 import { createBackground } from './background.ts';
 import { metricsText } from './built-ins.ts';
-import { explain } from './catalog/explain.ts';
 import { joinSections, matchSpecs, type Section, sectionsOf } from './catalog/list-view.ts';
 import type { DeprecatedCribNames } from './chest.ts';
 import type { Configuration, Observe } from './configured/configuration.ts';
@@ -27,8 +25,9 @@ import {
 } from './crib-definition.ts';
 import { type CribOptions, type ReadCribOptions, readCribOptions } from './crib-options.ts';
 import { type CribServer, createReadiness, createServer } from './crib-server.ts';
+import { createCribStops } from './crib-stops.ts';
 import type { Engine } from './engine.ts';
-import { chooseProfile, createOpening } from './open.ts';
+import { createOpening } from './open.ts';
 import { createReload } from './reload.ts';
 import { startEngine } from './start-engine.ts';
 
@@ -120,8 +119,7 @@ export async function createObservedCrib(
     ...opening,
     server,
     ...defined(server, FORMER_NAMES),
-    explain: (caller, name, tool) =>
-      explain(generation(), chooseProfile(name, profiles(), {}), readCaller(caller), tool),
+    ...createCribStops(engine, context),
     sections: () => allSections(engine),
     instructions: () => joinSections(allSections(engine)),
     reload,

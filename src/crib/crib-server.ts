@@ -115,6 +115,7 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
       mayBeListedLater: () => engine.sources().some(({ state }) => state !== 'ready'),
       isShared: async () => (await store.status()).engine === 'postgres',
       poller: engine.poller,
+      stops: engine.stops,
       warn,
     });
   };

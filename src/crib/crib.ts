@@ -12,6 +12,7 @@ import type { ToolSpec } from '../core/tool-spec.ts';
 import type { ExtensionInput } from '../define/define-extension.ts';
 import type { AnyTool } from '../define/read-tool.ts';
 import type { CribKeys } from '../identity/api-keys.ts';
+import type { CribStops } from '../stops/change-stops.ts';
 import type { CribTasks } from '../tasks/crib-tasks.ts';
 import type { Names } from './catalog/activation.ts';
 import type { CribBundles } from './catalog/bundle-registry.ts';
@@ -72,6 +73,8 @@ export interface Crib extends DeprecatedCribNames {
   readonly tasks: CribTasks;
   /** Approval requests and their answers. */
   readonly approvals: CribApprovals;
+  /** Emergency stops of the operator. */
+  readonly stops: CribStops;
   /** The database; only a crib with a configuration has one. */
   readonly store: Store | undefined;
   /** The tamper-evident audit log. */

@@ -10,10 +10,11 @@ import { ToolcribError } from '../core/tool-error.ts';
 import { createRecheck } from '../identity/identify.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
 import { code } from '../sources/code.ts';
+import type { LiveStops } from '../stops/live-stops.ts';
 import { laterClock, systemClock } from '../system/clock.ts';
 import { createListeners, type Listeners } from '../system/listeners.ts';
 import type { TaskSettings } from '../tasks/task-settings.ts';
-import { createBinding, fromRooms } from './bind-extensions.ts';
+import { createBinding, createStopsInForce, fromRooms } from './bind-extensions.ts';
 import { builtInExtensions, createKeySettings } from './built-ins.ts';
 import { type BundleRegistry, createBundleRegistry } from './catalog/bundle-registry.ts';
 import type { Generations } from './catalog/generations.ts';
@@ -50,6 +51,7 @@ export interface EngineCore {
   readonly setups: Setups;
   readonly trail: Engine['trail'];
   readonly poller: ApprovalPoller;
+  readonly stops: LiveStops;
   /** Notified when a call of the library is parked. */
   readonly parked: Listeners<[]>;
   /** Notified when a background call was stored. */
@@ -137,7 +139,7 @@ function registerCode(core: CoreSoFar, admission: AdmitOptions): Pick<EngineCore
 function createRecordedExtensions(
   core: CoreSoFar,
   { schemas, setups }: { readonly schemas: ReturnType<typeof createSchemas>; readonly setups: Setups },
-): Pick<EngineCore, 'trail' | 'poller' | 'parked' | 'extensions' | 'auditKeys'> {
+): Pick<EngineCore, 'trail' | 'poller' | 'stops' | 'parked' | 'extensions' | 'auditKeys'> {
   const { fixed, definition, warnings, generation } = core;
   const { executors, context } = fixed;
   const { warn } = warnings;
@@ -151,6 +153,7 @@ function createRecordedExtensions(
   });
   const parked = createListeners();
   const poller = createPoller({ approvals: context.store?.approvals, findLost, warn });
+  const stops = createStopsInForce(context, warn);
   const recheck = createRecheck({
     access: () => core.definition.access,
     profiles: () => core.definition.profiles,
@@ -158,26 +161,19 @@ function createRecordedExtensions(
     calendar: laterClock,
   });
   const bundlesOf = (tool: string) => Array.from(generation().bundles.of(tool), (bundle) => bundle.name);
-  const recording = { audit: trail, isAudited, findLost, recheck };
+  const recording = { audit: trail, isAudited, findLost, recheck, stops };
+  const surroundings = { clock: systemClock, schemas, bundlesOf, warn };
   const extensions = createExtensionSet({
     builtIn: [...builtInExtensions(), setups.gate(), precheck(executors)],
     given: definition.extensions,
     turnedOff: definition.turnedOff,
     executors,
-    bind: createBinding({
-      ...context,
-      ...recording,
-      ...fromRooms(poller, parked.tell),
-      clock: systemClock,
-      schemas,
-      bundlesOf,
-      warn,
-    }),
+    bind: createBinding({ ...context, ...recording, ...surroundings, ...fromRooms(poller, parked.tell) }),
     warn,
     onChange: core.markOld,
   });
   const auditKeys = createKeySettings(extensions.list);
-  return { trail, poller, parked, extensions, auditKeys };
+  return { trail, poller, stops, parked, extensions, auditKeys };
 }
 
 /** Returns a part that exists once the sources have started. Throws before. */
@@ -194,6 +190,7 @@ export interface Engine {
   readonly registration: Registration;
   readonly trail: ReturnType<typeof createTrail>;
   readonly poller: ApprovalPoller;
+  readonly stops: LiveStops;
   onParked: Listeners<[]>['add'];
   onSubmitted: EngineCore['submitted']['add'];
   taskSettings(): TaskSettings;

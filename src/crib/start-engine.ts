@@ -136,7 +136,7 @@ function buildGeneration(core: EngineCore, sources: LiveSources): Generation {
 
 /** The members of an engine that come from its core. */
 function membersOf(core: StartedCore) {
-  const { bundles, extensions, registration, trail, poller, parked, auditKeys, generation, generations } = core;
+  const { bundles, extensions, registration, trail, poller, stops, parked, auditKeys, generation, generations } = core;
   const { inFlight, lifetime, warnings } = core;
   return {
     bundles,
@@ -144,6 +144,7 @@ function membersOf(core: StartedCore) {
     registration,
     trail,
     poller,
+    stops,
     onParked: parked.add,
     onSubmitted: core.submitted.add,
     taskSettings: () => taskSettings(core.definition.tasks),

@@ -4,6 +4,7 @@ import type { BreakerConfig } from '../config/types/guards.ts';
 import { IS_PROBE } from '../core/extension.ts';
 import { isPromise } from '../core/json.ts';
 import type { TraitsOf } from '../core/ports/extension-ports.ts';
+import type { ToolCall } from '../core/tool-call.ts';
 import { type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
@@ -70,9 +71,10 @@ export const breaker: ExtensionRecord<BreakerConfig & WithClock> = {
       circuit.probeAt = clock.now() + pauseMs;
     };
 
-    const note = (attempt: Attempt, result: ToolResult): ToolResult => {
-      const code = result.status === 'failed' ? result.error.code : undefined;
-      if (result.status === 'failed' && DEAD.includes(result.error.code)) noteFailure(attempt, result.error);
+    const note = (attempt: Attempt, result: ToolResult, call: ToolCall): ToolResult => {
+      // A call that was ended from outside, by its caller or by a stop of the operator, carries no news.
+      const code = result.status !== 'failed' ? undefined : call.signal.aborted ? 'cancelled' : result.error.code;
+      if (result.status === 'failed' && code !== undefined && DEAD.includes(code)) noteFailure(attempt, result.error);
       else if (code !== 'cancelled') circuits.delete(attempt.subject);
       else if (attempt.isProbe) endProbe(circuits.get(attempt.subject), clock.now());
       return result;
@@ -90,7 +92,7 @@ export const breaker: ExtensionRecord<BreakerConfig & WithClock> = {
           circuit.probeAt = now + PROBE_MS;
         }
         const result = next(attempt.isProbe ? call.with(PROBE) : call);
-        return isPromise(result) ? result.then((settled) => note(attempt, settled)) : note(attempt, result);
+        return isPromise(result) ? result.then((settled) => note(attempt, settled, call)) : note(attempt, result, call);
       },
     };
   },

@@ -17,6 +17,7 @@ import { redactErrors } from './redact-errors.ts';
 import { resultSize } from './result-size.ts';
 import { retry } from './retry.ts';
 import { rules } from './rules.ts';
+import { stops } from './stops.ts';
 import { timeout } from './timeout.ts';
 import { trace } from './trace.ts';
 import { usage } from './usage.ts';
@@ -31,6 +32,7 @@ export const EXTENSIONS: readonly ExtensionRecord[] = [
   metrics,
   usage,
   redactErrors,
+  stops,
   rateLimit,
   access,
   validate,

@@ -15,7 +15,7 @@ import { numberOf, type SqlEngine, type SqlValue, type Statement, sql, textOf } 
 const ROWS_AT_ONCE = [64, 8, 1] as const;
 const COLUMNS = 9;
 /** Outcomes of rows that are not calls. */
-const NO_CALLS = `('intent', 'lost')`;
+const NO_CALLS = `('intent', 'lost', 'stopped', 'resumed')`;
 
 /** Row limit for one call. A call has one row, unless it waited, was retried, or its process was presumed dead. */
 const MOST_ROWS_OF_CALL = 100;

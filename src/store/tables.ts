@@ -7,6 +7,7 @@ import { budgets, rates } from './limits.ts';
 import { repeats } from './repeats.ts';
 import { activeSets, indexes, keys, lists, results, sealKeys, snapshots } from './small-tables.ts';
 import { specs } from './spec-table.ts';
+import { stops } from './stop-table.ts';
 import { CREATE_TASKS } from './tasks/task-schema.ts';
 import { createTaskSignals } from './tasks/task-signals.ts';
 import { tasks } from './tasks/task-table.ts';
@@ -40,6 +41,7 @@ export function openTables({ engine, now, machineNow, heartbeat }: TablePorts) {
     claims: claims(engine, now, signals),
     audit: audit(engine, now),
     sealKeys: sealKeys(engine, now),
+    stops: stops(engine, now),
   } satisfies Partial<Store>;
 }
 
@@ -215,4 +217,9 @@ export const MIGRATIONS: readonly Migration[] = [
       OR EXISTS (SELECT 1 FROM toolcrib_repeats WHERE process IS NOT NULL)`,
   ],
   CREATE_TASKS,
+  [
+    `CREATE TABLE toolcrib_stops (
+      target TEXT PRIMARY KEY, id TEXT NOT NULL, note TEXT, stopped_by TEXT NOT NULL, stopped_at BIGINT NOT NULL,
+      cancel_id TEXT)`,
+  ],
 ];

@@ -5,7 +5,7 @@ import { files, type Import, imports, readSource, roomOf } from './source-files.
 
 const BASE = ['core', 'schemas', 'system'];
 const TOOLBOX = ['store', 'formats', 'define', 'specs', 'config', 'testing'];
-const FEATURES = ['sources', 'extensions', 'approvals', 'audit', 'identity', 'search', 'tasks'];
+const FEATURES = ['sources', 'extensions', 'approvals', 'audit', 'identity', 'search', 'stops', 'tasks'];
 /** Files that list the leaves of a room, and are all that knows each of them. */
 const _TABLES = ['kinds/index.ts', 'sources/index.ts'];
 const KINDS = [...new Set(files.filter((file) => /^kinds\/.+\//.test(file)).map(roomOf))];

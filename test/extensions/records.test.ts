@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createPoller } from '../../src/approvals/poller.ts';
 import { NO_CONTEXT } from '../../src/core/ports/crib-context.ts';
+import { NO_STOPS } from '../../src/core/ports/stored-stops.ts';
 import { fromRooms } from '../../src/crib/bind-extensions.ts';
 import { EXTENSION_ENTRIES, EXTENSIONS } from '../../src/extensions/index.ts';
 import { createSchemas } from '../../src/schemas/create-schemas.ts';
@@ -17,6 +18,7 @@ const ports = {
   isAudited: () => false,
   findLost: async () => false,
   recheck: async () => undefined,
+  stops: NO_STOPS,
   bundlesOf: () => [],
   warn() {},
 };

@@ -13,6 +13,7 @@ import { budgetsContract } from './limits-contract.ts';
 import { parkedContract } from './parked-contract.ts';
 import { repeatsContract, resultsContract } from './results-contract.ts';
 import { snapshotsContract } from './snapshots-contract.ts';
+import { stopsContract } from './stops-contract.ts';
 
 /** What every store keeps to; `place` names one with nothing in it each time, `emptyPlace` one without a schema, too. */
 export function storeContract(place: () => Promise<string>, emptyPlace = place): void {
@@ -37,6 +38,7 @@ export function storeContract(place: () => Promise<string>, emptyPlace = place):
   describe('API keys', () => keysContract(opened));
   describe('the audit', () => auditContract(opened));
   describe('keys that seal', () => sealKeysContract(opened, place));
+  describe('emergency stops', () => stopsContract(opened, place));
   describe('status and end', () => endContract(opened));
 }
 

@@ -2,6 +2,7 @@ import type { ApprovalOptions, ApprovalPorts } from '../approval-request.ts';
 import type { Recheck } from '../caller.ts';
 import type { Clock, CribContext, Schemas } from './crib-context.ts';
 import type { AuditTrail } from './stored-audit.ts';
+import type { StopsInForce } from './stored-stops.ts';
 
 /** The parts of a crib that built-in extensions use. */
 export interface ExtensionPorts extends CribContext {
@@ -20,6 +21,8 @@ export interface ExtensionPorts extends CribContext {
   /** Finds calls whose process is gone; true if it found some. */
   findLost(): Promise<boolean>;
   readonly recheck: Recheck;
+  /** The emergency stops of the operator. */
+  readonly stops: StopsInForce;
   /** The names of the bundles a tool is in. */
   bundlesOf(tool: string): readonly string[];
   /** Traits of the kinds of tools. */

@@ -3,6 +3,7 @@ import type { ToolResult } from '../tool-result.ts';
 import type { StoredApproval, StoredApprovals } from './stored-approvals.ts';
 import type { StoredAudit } from './stored-audit.ts';
 import type { StoredBudgets, StoredRates, StoredRepeats, StoredResults } from './stored-results.ts';
+import type { StoredStops } from './stored-stops.ts';
 import type { LostTask, StoredTask, StoredTasks } from './stored-tasks.ts';
 
 /** The persistent storage of a crib. Failed reads and writes reject with a `ToolcribError` of code `store_unavailable`. */
@@ -23,6 +24,7 @@ export interface Store {
   readonly claims: StoredClaims;
   readonly audit: StoredAudit;
   readonly sealKeys: StoredSealKeys;
+  readonly stops: StoredStops;
   /** Location and availability; never rejects. */
   status(): Promise<StoreStatus>;
   /** Writes a small entry; rejects if that fails. */

@@ -2,11 +2,11 @@ import type { ToolCall } from '../tool-call.ts';
 import type { ToolErrorCode } from '../tool-error.ts';
 import type { ToolResult } from '../tool-result.ts';
 
-/** Kinds of rows: an ended call, a call about to run, several refusals in one row, lost rows. */
-type AuditKind = 'call' | 'intent' | 'many' | 'gap';
+/** Kinds of rows: an ended call, a call about to run, several refusals in one row, lost rows, an emergency stop or its end. */
+type AuditKind = 'call' | 'intent' | 'many' | 'gap' | 'stop';
 
 /** The outcome so far. */
-export type AuditOutcome = 'done' | 'waiting' | ToolErrorCode | 'intent' | 'lost';
+export type AuditOutcome = 'done' | 'waiting' | ToolErrorCode | 'intent' | 'lost' | 'stopped' | 'resumed';
 
 /** The content of one row. Arguments and results are stored as hashes only. */
 export interface AuditEntry {
@@ -15,8 +15,10 @@ export interface AuditEntry {
   /** Start time in milliseconds since 1970. */
   readonly at: number;
   readonly callId: string;
-  /** The caller's id; absent for an anonymous caller. */
+  /** The caller's id, or the operator who stopped or resumed calls; absent for an anonymous caller. */
   readonly caller?: string | undefined;
+  /** True if a stop cancelled the calls in flight. */
+  readonly cancels?: true | undefined;
   readonly conversation?: string | undefined;
   /** Number of refusals or lost rows that the row stands for. */
   readonly count?: number | undefined;
@@ -27,6 +29,8 @@ export interface AuditEntry {
   /** Answered without running the tool. */
   readonly isReplayed?: true | undefined;
   readonly kind: AuditKind;
+  /** The operator's note on a stop or its end. */
+  readonly note?: string | undefined;
   /** Its position in the chain, from 1. */
   readonly number: number;
   readonly operator?: true | undefined;
@@ -38,6 +42,8 @@ export interface AuditEntry {
   readonly roles?: readonly string[] | undefined;
   /** Empty for an unknown tool. */
   readonly source: string;
+  /** The target that an operator stopped or resumed, such as `tool:NAME`. */
+  readonly target?: string | undefined;
   readonly tool: string;
   /** Time of the last of several refusals. */
   readonly until?: number | undefined;
@@ -182,6 +188,16 @@ export interface LostCall {
   readonly intents: number;
 }
 
+/** A change that an operator made to the emergency stops. */
+export interface StopChange {
+  readonly outcome: 'stopped' | 'resumed';
+  readonly target: string;
+  readonly by: string;
+  readonly door: string;
+  readonly note: string | undefined;
+  readonly isCancelling: boolean;
+}
+
 /** Rows that are not in the store yet. */
 export interface Backlog {
   readonly rows: number;
@@ -197,6 +213,8 @@ export interface AuditTrail {
   record(call: ToolCall, result: ToolResult): void;
   /** Queues the row of a call whose process is gone and whose outcome is unknown. */
   recordLost(call: LostCall): void;
+  /** Queues the row of a stop or of its end. */
+  recordStop(change: StopChange): void;
   /** Resolves when the announcement of the run is stored; rejects if that fails. */
   intend(call: ToolCall): Promise<void>;
   /** Backpressure: a promise to wait for before a call begins; undefined unless rows come faster than they can be written. */

@@ -21,6 +21,8 @@ export interface Explanation {
   readonly withheld?: WithheldNames;
   /** Explains each rate limit of the policy; absent if there are none. */
   readonly rates?: readonly string[];
+  /** The emergency stops that refuse its calls; absent if there are none. */
+  readonly stops?: readonly string[];
   /** The effective policy; each value with the layers that set it. */
   readonly policy: Readonly<Record<string, { readonly value: unknown; readonly from: readonly string[] }>>;
 }

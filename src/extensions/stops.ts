@@ -1,0 +1,35 @@
+import type { ExtensionRecord } from '../config/records.ts';
+import type { Next } from '../core/extension.ts';
+import { isPromise, type MaybePromise } from '../core/json.ts';
+import { stoppableOf, stoppedError } from '../core/ports/stored-stops.ts';
+import type { ToolCall } from '../core/tool-call.ts';
+import { failed, type ToolResult } from '../core/tool-result.ts';
+
+/** Refuses calls that an operator has stopped. Without stops it costs one comparison. */
+export const stops: ExtensionRecord = {
+  name: 'stops',
+  priority: 960,
+  reason: 'a call stopped by an operator takes no slot, requests no approval and uses up nothing',
+  make(_options, { stops: inForce }) {
+    const goOn = (call: ToolCall, next: Next): MaybePromise<ToolResult> => {
+      const result = next(call);
+      if (isPromise(result)) inForce.follow(call, result);
+      return result;
+    };
+    const refuseOrGoOn = (call: ToolCall, next: Next): MaybePromise<ToolResult> => {
+      const covering = inForce.covering(stoppableOf(call));
+      return covering.length === 0 ? goOn(call, next) : failed(stoppedError(call.spec.name, covering));
+    };
+    return {
+      wrap(call, next) {
+        if (inForce.isOpen) return goOn(call, next);
+        return inForce.isKnown ? refuseOrGoOn(call, next) : whenKnown(call, next);
+      },
+    };
+
+    async function whenKnown(call: ToolCall, next: Next): Promise<ToolResult> {
+      const error = await inForce.known();
+      return error === undefined ? refuseOrGoOn(call, next) : failed(error);
+    }
+  },
+};
