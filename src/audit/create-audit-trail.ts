@@ -1,3 +1,4 @@
+import { hasBegun } from '../core/begun-runs.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { AuditOutcome, AuditTrail } from '../core/ports/stored-audit.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
@@ -142,6 +143,11 @@ function roomLeft(value: unknown, room: number): number {
 
 /** Refusals that cost the caller nothing, so there may be any number of them. */
 const CHEAP: ReadonlySet<AuditOutcome> = new Set<AuditOutcome>(['unknown_tool', 'rate_limited', 'unauthenticated']);
+
+function isCheap(call: ToolCall, outcome: AuditOutcome): boolean {
+  return CHEAP.has(outcome) || (call[FACTS].isStopped === true && !hasBegun(call));
+}
+
 /** Number of refusals per caller and window with rows of their own. */
 const OWN_ROWS = 20;
 const FLOOD_WINDOW_MS = 60_000;
@@ -189,7 +195,7 @@ function createFloods(times: EntryTimes): Floods {
   };
   return {
     takes(call, result) {
-      if (result.status !== 'failed' || !CHEAP.has(result.error.code)) return false;
+      if (result.status !== 'failed' || !isCheap(call, result.error.code)) return false;
       const outcome = result.error.code;
       const flood = floodOf(call, outcome);
       if (flood.own < OWN_ROWS) {

@@ -36,6 +36,8 @@ export interface CallFacts extends BegunRuns {
   approval?: { readonly id: string; readonly by: string };
   /** Answered without running the tool: by an earlier call with the same key, or from the cache. */
   replayed?: 'repeat' | 'cache';
+  /** True for a call that an emergency stop refused on entry. */
+  isStopped?: true;
   /** Number of audit rows that announced a run of the call. */
   intents?: number;
   /** The trace context of its own span. */

@@ -1,5 +1,6 @@
 import type { Approval } from '../approvals/approvals.ts';
 import type { CallRow } from '../audit/recorded-calls.ts';
+import type { Stop } from '../core/ports/stored-stops.ts';
 import type { KeyInfo } from '../identity/api-keys.ts';
 
 /** A time as ISO 8601 in UTC. */
@@ -39,4 +40,9 @@ export function toShownKey({ createdAt, expiresAt, revokedAt, lastUsedAt, ...key
     ...(revokedAt !== undefined && { revokedAt: toTime(revokedAt) }),
     ...(lastUsedAt !== undefined && { lastUsedAt: toTime(lastUsedAt) }),
   };
+}
+
+/** An emergency stop as JSON for REST and the command line. */
+export function toShownStop({ at, ...stop }: Stop) {
+  return { ...stop, since: toTime(at) };
 }

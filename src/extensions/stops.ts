@@ -2,7 +2,7 @@ import type { ExtensionRecord } from '../config/records.ts';
 import type { Next } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
 import { stoppableOf, stoppedError } from '../core/ports/stored-stops.ts';
-import type { ToolCall } from '../core/tool-call.ts';
+import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
 
 /** Refuses calls that an operator has stopped. Without stops it costs one comparison. */
@@ -18,7 +18,9 @@ export const stops: ExtensionRecord = {
     };
     const refuseOrGoOn = (call: ToolCall, next: Next): MaybePromise<ToolResult> => {
       const covering = inForce.covering(stoppableOf(call));
-      return covering.length === 0 ? goOn(call, next) : failed(stoppedError(call.spec.name, covering));
+      if (covering.length === 0) return goOn(call, next);
+      call[FACTS].isStopped = true;
+      return failed(stoppedError(call.spec.name, covering));
     };
     return {
       wrap(call, next) {

@@ -304,4 +304,11 @@ describe('who may stop, and what', () => {
     expect(await crib.calls.list()).toEqual([]);
     expect(await crib.audit.verify()).toMatchObject({ ok: true });
   });
+
+  it('a caller that keeps calling what is stopped does not fill the audit', async () => {
+    const { crib } = await openCrib({ store: 'memory' });
+    await stop(crib, 'all');
+    for (let count = 0; count < 100; count++) await call(crib, 'add');
+    expect(await crib.calls.list({ limit: 1000 })).toHaveLength(20);
+  });
 });

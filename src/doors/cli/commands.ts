@@ -18,7 +18,7 @@ export interface CommandWord {
   /** Takes any number of words. */
   readonly many?: true;
   readonly values?: readonly string[];
-  readonly completes?: 'tool' | 'argument' | 'file' | 'command' | 'spec' | 'source';
+  readonly completes?: 'tool' | 'argument' | 'file' | 'command' | 'spec' | 'source' | 'target';
 }
 
 /** One command as data. */
@@ -35,6 +35,7 @@ export interface Command {
 }
 
 const TOOL: CommandWord = { name: 'TOOL', completes: 'tool' };
+const TARGET: CommandWord = { name: 'tool:NAME|source:NAME|caller:ID|profile:NAME|all', completes: 'target' };
 
 /** The commands, in the order of help. To add one, add a file under `commands` and an entry here. */
 export const COMMANDS: readonly Command[] = [
@@ -166,6 +167,22 @@ export const COMMANDS: readonly Command[] = [
       'toolcrib keys revoke 7h2k9d4m1x',
     ],
     load: async () => (await import('./commands/edit-keys.ts')).editKeys,
+  },
+  {
+    name: 'stop',
+    summary: 'emergency stop: refuse calls in every process of the store; without a target, list the stops',
+    words: [{ ...TARGET, optional: true }],
+    flags: ['note', 'cancel', 'force'],
+    examples: ['toolcrib stop', 'toolcrib stop tool:pay --note "it pays twice"', 'toolcrib stop all --cancel'],
+    load: async () => (await import('./commands/stop-calls.ts')).stopCalls,
+  },
+  {
+    name: 'resume',
+    summary: 'end an emergency stop',
+    words: [TARGET],
+    flags: ['note'],
+    examples: ['toolcrib resume tool:pay', 'toolcrib resume all'],
+    load: async () => (await import('./commands/stop-calls.ts')).resumeCalls,
   },
   {
     name: 'calls',

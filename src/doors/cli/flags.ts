@@ -59,14 +59,15 @@ export const FLAGS = {
     summary: 'only approvals in this state (default: waiting)',
     values: [...APPROVAL_STATES, 'all'],
   },
-  note: { takes: 'TEXT', summary: 'message to the caller, sent with the answer' },
+  note: { takes: 'TEXT', summary: 'message to the caller' },
   remember: {
     takes: 'WHAT',
     summary: 'do not ask again: for this conversation, these arguments, or a time such as 12h',
   },
   follow: { summary: 'print new lines as they arrive, until Ctrl-C' },
   from: { takes: 'FILE', summary: 'import the servers of an mcp.json' },
-  force: { summary: 'replace an existing file' },
+  force: { summary: 'replace an existing file; stop a name that is not listed' },
+  cancel: { summary: 'cancel the calls in flight as well' },
   name: { takes: 'NAME', summary: 'name of the key' },
   permission: { takes: 'NAME', many: true, summary: 'permission of the caller' },
   'allow-profile': {

@@ -10,6 +10,7 @@ import { EVENTS_ROUTE, HEALTH_ROUTES, LATER_ROUTES } from './server-routes.ts';
 import { anyObject } from './shapes.ts';
 import { SOURCE_ROUTES, SPEC_ROUTES } from './source-routes.ts';
 import { STATS_ROUTES } from './stats-routes.ts';
+import { STOP_ROUTES } from './stop-routes.ts';
 import { TOOL_ROUTES } from './tool-routes.ts';
 import { START_PAGE, TOOLS_PAGE } from './tools-page.ts';
 
@@ -36,6 +37,7 @@ export const ROUTES: readonly Route[] = [
   ...STATS_ROUTES,
   ...SPEC_ROUTES,
   ...KEY_ROUTES,
+  ...STOP_ROUTES,
   EVENTS_ROUTE,
   ...HEALTH_ROUTES,
   OPENAPI_ROUTE,

@@ -1,10 +1,12 @@
 import type { JsonSchema } from '../../core/json.ts';
+import type { Stop } from '../../core/ports/stored-stops.ts';
 import { defined } from '../../core/read-options.ts';
 import { flagsOf } from '../../core/selector.ts';
 import type { SourceStatus } from '../../core/source.ts';
 import { kindOf, type ToolSpec } from '../../core/tool-spec.ts';
 import { withheldNames } from '../../crib/catalog/explain.ts';
 import type { Chest } from '../../crib/chest.ts';
+import type { Crib } from '../../crib/crib.ts';
 import { TOKEN_FORMATS, tokensByFormat } from '../../formats/token-cost.ts';
 import type { RouteRequest } from './route.ts';
 
@@ -172,6 +174,7 @@ export const SHOWN_TOOL = object({
   'meta?': anyObject('Further metadata of the tool. Only for operators.'),
   'fixedArguments?': list(text()),
   'hiddenArguments?': list(text()),
+  'stops?': list(text(), 'The emergency stops that refuse its calls. Only for operators.'),
 });
 
 /** Creates a function that describes a tool for a list. Never includes how a tool runs; only operators see its kind. */
@@ -209,7 +212,7 @@ export async function showTool(asked: RouteRequest, chest: Chest, spec: ToolSpec
     inputSchema: spec.input,
     ...(spec.output !== undefined && { outputSchema: spec.output }),
     tokens: await tokensByFormat([spec]),
-    ...(asked.asker.operator && ofOperators(spec)),
+    ...(asked.asker.operator && { ...ofOperators(spec), ...(await stopsOf(asked, spec)) }),
   };
 }
 
@@ -222,4 +225,16 @@ function ofOperators(spec: ToolSpec) {
     ...defined({ meta: spec.meta }),
     ...(withheld !== undefined && { fixedArguments: withheld.fixed, hiddenArguments: withheld.hidden }),
   };
+}
+
+/** Reads the emergency stops. If the store fails, the last known ones are shown. */
+export async function readStops(crib: Crib): Promise<readonly Stop[]> {
+  return crib.stops.list().catch(() => []);
+}
+
+/** The stops that refuse calls of the tool under the profile of the request. */
+async function stopsOf({ crib, asker, query }: RouteRequest, { name }: ToolSpec) {
+  const { profile } = query as { readonly profile?: string }; // as its schema demands
+  await readStops(crib);
+  return defined({ stops: crib.explain(asker.caller, profile, name).stops });
 }

@@ -1,14 +1,15 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { StoredSpecs } from '../../core/ports/store.ts';
-import { didYouMean } from '../../core/read-options.ts';
+import { defined, didYouMean } from '../../core/read-options.ts';
 import { notAvailable } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
 import { tokensOf } from '../../formats/token-cost.ts';
-import { toTime } from '../shown.ts';
+import { toShownStop, toTime } from '../shown.ts';
 import { notFound, ok, refuse } from './answers.ts';
 import { EVENT_HEADERS } from './event-stream.ts';
 import type { Route, RouteRequest } from './route.ts';
-import { anyObject, choice, flag, list, object, SOURCE_STATES, text, time, whole } from './shapes.ts';
+import { anyObject, choice, flag, list, object, readStops, SOURCE_STATES, text, time, whole } from './shapes.ts';
+import { STOP } from './stop-routes.ts';
 
 /** Routes of sources. */
 export const SOURCE_ROUTES: readonly Route[] = [
@@ -31,6 +32,7 @@ export const SOURCE_ROUTES: readonly Route[] = [
               ),
               'reason?': text(),
               'since?': text('Since when the source is stale.'),
+              'stop?': STOP,
               toolCount: whole(),
               tokens: whole('Estimated token cost of its definitions in the OpenAI format.'),
             }),
@@ -97,11 +99,13 @@ function readOutput({ crib, params, query, feed, request }: RouteRequest) {
 async function listSources({ crib }: RouteRequest) {
   const reports = crib.sources().filter(({ name, toolCount }) => name !== 'code' || toolCount > 0);
   const bySource = Map.groupBy(crib.catalog.specs, (spec) => spec.source);
+  const stops = new Map((await readStops(crib)).map((stop) => [stop.target, toShownStop(stop)]));
   const sources = reports.map(async ({ name, state, reason, since, toolCount }) => ({
     name,
     state,
     ...(reason !== undefined && { reason }),
     ...(since !== undefined && { since: new Date(since).toISOString() }),
+    ...defined({ stop: stops.get(`source:${name}`) ?? stops.get('all') }),
     toolCount,
     tokens: await tokensOf(bySource.get(name) ?? [], 'openai', 'estimate'),
   }));

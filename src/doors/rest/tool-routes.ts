@@ -12,6 +12,7 @@ import {
   LISTED_TOOL,
   list,
   object,
+  readStops,
   SHOWN_TOOL,
   shortText,
   showTool,
@@ -121,6 +122,7 @@ export const TOOL_ROUTES: readonly Route[] = [
           bundles: list(text()),
           'withheld?': anyObject('Arguments that callers neither see nor set.'),
           'rates?': list(text(), 'What each rate limit counts.'),
+          'stops?': list(text(), 'The emergency stops that refuse its calls.'),
           policy: anyObject('Each limit with the layers that set it.'),
         }),
       },
@@ -188,6 +190,7 @@ async function explainTool(asked: RouteRequest) {
   const { profile, caller: id, role: roles } = asked.query as ExplainQuery; // as its schema demands
   await openToCall(asked, profile); // an unknown profile is an error, not a hidden tool
   const caller = { ...(id !== undefined && { id }), ...(roles !== undefined && { roles }) };
+  await readStops(asked.crib);
   return ok({ caller, ...asked.crib.explain(caller, profile, asked.params.name ?? '') });
 }
 

@@ -173,6 +173,18 @@ const SUCCESSES: Readonly<Record<string, (served: Served) => Promise<{ path: str
   'DELETE /api/keys': async ({ crib }) => ({
     path: `/api/keys?id=${(await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test')).info.id}`,
   }),
+  'GET /api/stops': async ({ crib }) => {
+    await crib.stops.stop('caller:mallory', { note: 'it floods' }, { operator: true });
+    return { path: '/api/stops' };
+  },
+  'POST /api/stops': async () => ({
+    path: '/api/stops',
+    body: { target: 'caller:mallory', note: 'it floods', cancel: true },
+  }),
+  'DELETE /api/stops': async ({ crib }) => {
+    await crib.stops.stop('caller:mallory', {}, { operator: true });
+    return { path: '/api/stops?target=caller:mallory&note=over' };
+  },
   'GET /healthz': async () => ({ path: '/healthz' }),
   'GET /readyz': async () => ({ path: '/readyz' }),
   'GET /openapi.json': async () => ({ path: '/openapi.json' }),

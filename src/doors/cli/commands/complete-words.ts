@@ -86,6 +86,8 @@ function wordCandidates(word: CommandWord | undefined, { config, words: [first =
       return (readNames(config).tools.get(first) ?? []).map((argument) => `${argument}=`);
     case 'source':
       return readNames(config).sources;
+    case 'target':
+      return targetsOf(readNames(config));
     case 'spec':
       return first === 'add' ? [] : toolsOf(readNames(config));
     default:
@@ -95,6 +97,12 @@ function wordCandidates(word: CommandWord | undefined, { config, words: [first =
 
 function toolsOf({ tools }: KeptNames): readonly string[] {
   return [...tools.keys()];
+}
+
+/** The targets of an emergency stop. */
+function targetsOf({ tools, sources, profiles }: KeptNames): readonly string[] {
+  const named = { tool: [...tools.keys()], source: sources, profile: profiles };
+  return ['all', ...Object.entries(named).flatMap(([kind, names]) => names.map((name) => `${kind}:${name}`))];
 }
 
 function available(): readonly string[] {

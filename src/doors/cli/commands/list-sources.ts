@@ -8,6 +8,7 @@ import { type Flags, findConfig } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
 import { note, printJson, toLine, withProgress } from '../output.ts';
 import { countingOf, figures, printTable, tokenText, USUAL_FORMAT } from '../table.ts';
+import { noteStops } from './stop-calls.ts';
 
 /** Connects the sources that have started; one that is still starting says so itself. */
 async function askStarted(crib: Crib): Promise<void> {
@@ -25,6 +26,7 @@ export function listSources({ flags }: Invocation): Promise<ExitCode> {
     if (flags.json === true) printJson({ sources, tokensExact: counting === 'exact' });
     else if (sources.length === 0) note('No sources found.');
     else printSources(sources, counting);
+    await noteStops(crib);
     return 0;
   });
 }

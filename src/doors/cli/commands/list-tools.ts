@@ -11,6 +11,7 @@ import { type Flags, readCount } from '../flags.ts';
 import { openChest, withCrib } from '../open-crib.ts';
 import { note, printJson } from '../output.ts';
 import { countingOf, figures, flexible, printTable, tokenText, USUAL_FORMAT } from '../table.ts';
+import { noteStops } from './stop-calls.ts';
 
 /** `toolcrib list`: lists the tools that match all filters, or prints their definitions for a vendor. */
 export function listTools({ flags }: Invocation): Promise<ExitCode> {
@@ -20,7 +21,10 @@ export function listTools({ flags }: Invocation): Promise<ExitCode> {
     const { format } = flags;
     if (format !== undefined)
       printJson(await definitionsOf(specs, format as TokenFormat)); // the flag allows only these values
-    else await printTools(crib, specs, flags);
+    else {
+      await printTools(crib, specs, flags);
+      await noteStops(crib);
+    }
     return 0;
   });
 }

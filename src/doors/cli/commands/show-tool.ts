@@ -1,7 +1,7 @@
 import type { AuditRow } from '../../../core/ports/stored-audit.ts';
 import { defined } from '../../../core/read-options.ts';
 import { flagsOf } from '../../../core/selector.ts';
-import { ToolcribError } from '../../../core/tool-error.ts';
+import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../../../core/tool-spec.ts';
 import { withheldNames } from '../../../crib/catalog/explain.ts';
 import type { Crib } from '../../../crib/crib.ts';
@@ -99,14 +99,15 @@ export function explainTool({ words, flags }: Invocation): Promise<ExitCode> {
   const { caller: id, role: roles } = flags;
   return withCrib(flags, async (crib) => {
     const caller = { ...(id !== undefined && { id }), ...(roles !== undefined && { roles }) };
+    await crib.stops.list().catch((cause) => note(toLine(`The emergency stops cannot be read: ${messageOf(cause)}`)));
     const explanation = crib.explain(caller, flags.profile, tool);
     if (flags.json === true) {
       printJson({ caller, ...explanation });
       return 0;
     }
-    const { visible, profile, reasons, bundles, withheld, rates = [], policy } = explanation;
+    const { visible, profile, reasons, bundles, withheld, rates = [], stops = [], policy } = explanation;
     print(`${paint('bold', tool)} is ${visible ? 'visible' : 'not visible'} in profile ${paint('bold', profile)}:`);
-    for (const reason of reasons) print(`  ${toLine(reason)}`);
+    for (const text of [...reasons, ...stops]) print(`  ${toLine(text)}`);
     if (bundles.length > 0) print(`bundles: ${bundles.join(', ')}`);
     for (const [how, names] of Object.entries(withheld ?? {}))
       if (names.length > 0) print(`arguments ${how} by overrides: ${toLine(names.join(', '))}`);
