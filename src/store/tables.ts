@@ -5,6 +5,7 @@ import { claims, type Heartbeat } from './claims.ts';
 import type { SqlEngine } from './engines/sql-engine.ts';
 import { budgets, rates } from './limits.ts';
 import { repeats } from './repeats.ts';
+import { CREATE_SCHEDULES, schedules } from './schedule-table.ts';
 import { activeSets, indexes, keys, lists, results, sealKeys, snapshots } from './small-tables.ts';
 import { specs } from './spec-table.ts';
 import { stops } from './stop-table.ts';
@@ -42,6 +43,7 @@ export function openTables({ engine, now, machineNow, heartbeat }: TablePorts) {
     audit: audit(engine, now),
     sealKeys: sealKeys(engine, now),
     stops: stops(engine, now),
+    schedules: schedules(engine, now),
   } satisfies Partial<Store>;
 }
 
@@ -222,4 +224,5 @@ export const MIGRATIONS: readonly Migration[] = [
       target TEXT PRIMARY KEY, id TEXT NOT NULL, note TEXT, stopped_by TEXT NOT NULL, stopped_at BIGINT NOT NULL,
       cancel_id TEXT)`,
   ],
+  CREATE_SCHEDULES,
 ];

@@ -12,6 +12,7 @@ import { keysContract } from './keys-contract.ts';
 import { budgetsContract } from './limits-contract.ts';
 import { parkedContract } from './parked-contract.ts';
 import { repeatsContract, resultsContract } from './results-contract.ts';
+import { schedulesContract } from './schedules-contract.ts';
 import { snapshotsContract } from './snapshots-contract.ts';
 import { stopsContract } from './stops-contract.ts';
 
@@ -36,6 +37,7 @@ export function storeContract(place: () => Promise<string>, emptyPlace = place):
   describe('calls parked for a server', () => parkedContract(opened));
   describe('claims', () => claimsContract(opened, place));
   describe('API keys', () => keysContract(opened));
+  describe('schedules', () => schedulesContract(opened, place));
   describe('the audit', () => auditContract(opened));
   describe('keys that seal', () => sealKeysContract(opened, place));
   describe('emergency stops', () => stopsContract(opened, place));

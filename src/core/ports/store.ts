@@ -3,6 +3,7 @@ import type { ToolResult } from '../tool-result.ts';
 import type { StoredApproval, StoredApprovals } from './stored-approvals.ts';
 import type { StoredAudit } from './stored-audit.ts';
 import type { StoredBudgets, StoredRates, StoredRepeats, StoredResults } from './stored-results.ts';
+import type { StoredSchedules } from './stored-schedules.ts';
 import type { StoredStops } from './stored-stops.ts';
 import type { LostTask, StoredTask, StoredTasks } from './stored-tasks.ts';
 
@@ -25,6 +26,7 @@ export interface Store {
   readonly audit: StoredAudit;
   readonly sealKeys: StoredSealKeys;
   readonly stops: StoredStops;
+  readonly schedules: StoredSchedules;
   /** Location and availability; never rejects. */
   status(): Promise<StoreStatus>;
   /** Writes a small entry; rejects if that fails. */
