@@ -26,6 +26,7 @@ const PARTS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   'docs/configuration.md': {
     extensions: () => optionTable(extensionsNode),
     results: () => optionTable({ properties: { results: configNode.properties?.results ?? {} } }),
+    schedules: () => optionTable({ properties: { 'schedules.NAME': memberOf(configNode.properties?.schedules) } }),
   },
   'docs/cli.md': { commands: commandTable, flags: flagTable },
   'docs/rest.md': { routes: routeTable },
@@ -40,6 +41,11 @@ const PARTS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
 
 /** Pages with generated parts. */
 export const DOCS: readonly string[] = Object.keys(PARTS);
+
+/** The node of the members of a map. */
+function memberOf(map: SchemaNode = {}): SchemaNode {
+  return map.additionalProperties || {};
+}
 
 /** Regenerates the parts of a page between `<!-- WORD: npm run schema -->` and `<!-- end -->`. */
 export function emitDocs(page: string, text: string): string {

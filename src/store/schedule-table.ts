@@ -37,10 +37,14 @@ export function schedules(engine: SqlEngine, now: () => number): StoredSchedules
     async put({ name, schedule, timing, by, replace }, most) {
       const at = now();
       const once = schedule.at ?? null;
-      const [, , , , before, written] = await engine.write([
+      const [, , , , , before, written] = await engine.write([
         LOCK,
         forgetOver('toolcrib_schedule_progress', at),
         forgetOver('toolcrib_schedules', at),
+        // A process that saw a schedule just before its removal may have started it again.
+        sql`
+          DELETE FROM toolcrib_schedule_progress WHERE name = ${name}
+            AND NOT EXISTS (SELECT 1 FROM toolcrib_schedules WHERE toolcrib_schedules.name = ${name})`,
         startWhere({ name, timing, handledAt: at }, put(name, replace, most)),
         sql`SELECT count(*) AS named FROM toolcrib_schedules WHERE name = ${name}`,
         {

@@ -38,6 +38,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   pg: /^store\/engines\//,
   'prom-client': /^system\/prometheus\.ts$/,
   '@opentelemetry/api': /^system\/telemetry\.ts$/,
+  croner: /^tasks\/cron\.ts$/,
   jose: /^identity\/jwt\.ts$/,
   '@modelcontextprotocol/client': /^kinds\/mcp\//,
   '@modelcontextprotocol/server': /^doors\/mcp\//,

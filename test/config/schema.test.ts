@@ -128,7 +128,7 @@ describe('schema and types agree', () => {
     const keys: Readonly<Record<keyof WrittenConfig, true>> = {
       ...{ $schema: true, defaultProfile: true, sources: true, mcpServers: true, tools: true, bundles: true },
       ...{ profiles: true, secrets: true, services: true, extensions: true, executors: true, results: true },
-      ...{ access: true, store: true, server: true, tasks: true, retrieval: true, onDuplicate: true },
+      ...{ access: true, store: true, server: true, tasks: true, retrieval: true, schedules: true, onDuplicate: true },
     };
     expect(Object.keys(configNode.properties ?? {}).sort()).toEqual(Object.keys(keys).sort());
   });

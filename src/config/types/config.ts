@@ -42,6 +42,8 @@ export interface WrittenConfig {
   readonly tasks?: TasksConfig;
   /** Settings of tool search. */
   readonly retrieval?: RetrievalConfig;
+  /** Calls at certain times, by name. The processes that run tasks submit them, each once. */
+  readonly schedules?: Readonly<Record<string, ScheduleConfig>>;
   /** Treatment of a discovered or remote tool whose name is taken: skip the tool, or reject the source that brings it. */
   readonly onDuplicate?: 'skip' | 'error';
 }
@@ -244,4 +246,30 @@ export interface EmbeddingsConfig {
   readonly model: string;
   /** The API key, usually ${secret:NAME}. */
   readonly key?: SecretText;
+}
+
+/** A call that is submitted as a task at certain times, either by cron or at one time. */
+export interface ScheduleConfig {
+  /** The tool to call. */
+  readonly tool: string;
+  /** The arguments of the call; default none. */
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  /** The profile that it is called under; default the default profile. */
+  readonly profile?: string;
+  /** Roles of its caller, whose id is schedule:NAME. */
+  readonly roles?: string | readonly string[];
+  /** Minute, hour, day of the month, month, day of the week; or @hourly, @daily, @weekly, @monthly, @yearly. */
+  readonly cron?: string;
+  /** The only time to call it: 2026-12-24T18:00:00, in the time zone, or with Z or an offset. */
+  readonly at?: string;
+  /** The time zone of cron and at, for example Europe/Berlin; default UTC. */
+  readonly timeZone?: string;
+  /** What happens with times at which no process ran tasks: skip them (default), or make up for the last one once. */
+  readonly missed?: 'skip' | 'once';
+  /** Tasks with a higher number run first, from -100 to 100; default 0. */
+  readonly priority?: number;
+  /** Time in milliseconds in which the task must begin; default that of all tasks. */
+  readonly expiresMs?: number;
+  /** The webhook of tasks.webhooks that is told about the end of each task. */
+  readonly notify?: string;
 }

@@ -19,6 +19,7 @@ import { offload } from '../../extensions/offload.ts';
 import { JWT_ALGORITHMS } from '../../identity/roles.ts';
 import { tasksNode } from '../../tasks/task-settings.ts';
 import { executorsNode, extensionsNode, secretNode, toolNode } from './guard-schema.ts';
+import { schedulesNode } from './schedule-schema.ts';
 import { sourceNode } from './source-schema.ts';
 
 const jwt = typed(
@@ -195,6 +196,7 @@ export const configNode: SchemaNode = typed(
     ),
     tasks: tasksNode,
     retrieval,
+    schedules: schedulesNode,
     onDuplicate: choice(
       ['skip', 'error'],
       'Treatment of a discovered or remote tool whose name is taken: skip the tool, or reject the source that brings it.',

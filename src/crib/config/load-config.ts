@@ -2,12 +2,14 @@ import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import {
   type ConfigText,
+  MAX_MISTAKES,
   type Mistake,
   objectText,
   parseLeniently,
   readConfigFile,
   readConfigText,
   toConfigError,
+  toPathText,
 } from '../../config/config-text.ts';
 import { type ConfigSpot, readBySchema, report } from '../../config/read-by-schema.ts';
 import { copyJson, freezeJson, NotJsonError } from '../../core/json.ts';
@@ -94,6 +96,7 @@ async function readConfig(value: unknown, reading: ConfigReading): Promise<Loade
   for (const [key, block] of Object.entries({ sources, mcpServers })) {
     if (!isMap(block)) report({ ...spot, path: [key] }, 'must be a map from names to entries.');
   }
+  await checkSchedules(read.schedules, spot);
   const inline = readTools(tools, spot, text);
   const found = await readSources(asMap(sources) ?? {}, asMap(mcpServers) ?? {}, { text, surroundings, showFile });
   const reports = [...spot.mistakes.map(text.show), ...found.clashes];
@@ -112,6 +115,20 @@ async function readConfig(value: unknown, reading: ConfigReading): Promise<Loade
     locate: (path) => text.locate({ path, at: 'key' }),
     show: (path, message) => text.show({ path, at: 'value', message }),
   };
+}
+
+/** Reports schedules that can never run, and too many of them. */
+async function checkSchedules(written: Config['schedules'], spot: ConfigSpot): Promise<void> {
+  if (written === undefined || spot.mistakes.length > 0) return;
+  const { MOST_SCHEDULES, readSchedules } = await import('../../tasks/schedule.ts'); // only if there are any
+  const at = { ...spot, path: ['schedules'] };
+  const count = Object.keys(written).length;
+  if (count > MOST_SCHEDULES) return report(at, `has ${count} entries; at most ${MOST_SCHEDULES} are allowed.`, 'key');
+  const { mistakes } = await readSchedules(written);
+  for (const { name, key, message } of mistakes.slice(0, MAX_MISTAKES)) {
+    const path = ['schedules', name, ...(key === undefined ? [] : [key])];
+    spot.mistakes.push({ path, at: key === undefined ? 'key' : 'value', message: `${toPathText(path)}: ${message}` });
+  }
 }
 
 /** The tools of a configuration without those that have problems, and the index of each in the list. */
