@@ -14,6 +14,7 @@ import { ENTER, type EnterableChest } from './chest.ts';
 import type { Crib } from './crib.ts';
 import type { Engine } from './engine.ts';
 import { openAgain } from './open.ts';
+import type { Scheduling } from './scheduling.ts';
 
 /** The background calls of a crib. */
 export interface Background {
@@ -25,7 +26,7 @@ export interface Background {
   close(): Promise<void>;
 }
 
-type Opening = Pick<Crib, 'open' | 'openAll'>;
+type Opening = Pick<Crib, 'open' | 'openAll'> & Pick<Scheduling, 'startSchedules'>;
 
 export function createBackground(engine: Engine, context: CribContext, opening: Opening): Background {
   const { store, redact } = context;
@@ -70,8 +71,10 @@ export function createBackground(engine: Engine, context: CribContext, opening: 
       announce,
       warn,
     });
-    runners.add(runner);
-    return runner;
+    const stopSchedules = opening.startSchedules();
+    const whole = { ...runner, stop: async () => void (await Promise.all([runner.stop(), stopSchedules()])) };
+    runners.add(whole);
+    return whole;
   };
   runLibraryTasks(engine, context, run);
   return {

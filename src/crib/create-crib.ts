@@ -29,6 +29,7 @@ import { createCribStops } from './crib-stops.ts';
 import type { Engine } from './engine.ts';
 import { createOpening } from './open.ts';
 import { createReload } from './reload.ts';
+import { createScheduling } from './scheduling.ts';
 import { startEngine } from './start-engine.ts';
 
 /** Members of `crib.server` that are also on the crib itself, where they are deprecated. */
@@ -100,7 +101,8 @@ export async function createObservedCrib(
   const { openAtDoor, ...opening } = createOpening(engine, store);
   const { identify, keys, ...operator } = createIdentity(engine, context, operatorSetting);
   const { row: callRow, audit, calls } = createRecords(engine, context);
-  const { tasks, runTasks, ...background } = createBackground(engine, context, opening);
+  const scheduling = createScheduling(engine, context, opening);
+  const { tasks, runTasks, ...background } = createBackground(engine, context, { ...opening, ...scheduling });
   const server = createServer(engine, context, { ...opening, openAtDoor, ...operator, callRow, runTasks });
   const { reload, follow } = createReload(engine, configuration);
   configuration?.watch(follow, engine.warn);
@@ -133,6 +135,7 @@ export async function createObservedCrib(
     audit,
     calls,
     tasks,
+    schedules: scheduling.schedules,
     async close() {
       background.stop();
       await engine.close();

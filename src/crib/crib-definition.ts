@@ -7,6 +7,7 @@ import { META_SOURCE } from '../core/meta-tools.ts';
 import { type CribContext, NO_CONTEXT } from '../core/ports/crib-context.ts';
 import type { Profile } from '../core/profile.ts';
 import { describe } from '../core/read-options.ts';
+import type { Schedule } from '../core/ports/stored-schedules.ts';
 import type { Retriever } from '../core/retriever.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
@@ -49,6 +50,8 @@ export interface CribDefinition {
   readonly tasks: TasksConfig | undefined;
   /** The names of the services of the configuration. Every process with it has them. */
   readonly configuredServices: readonly string[];
+  /** The schedules of the configuration, by name. */
+  readonly schedules: ReadonlyMap<string, Schedule>;
   /** Opens the retriever, unless code passes one. */
   readonly openRetriever: OpenRetriever;
   /** Usage counts that order equally good matches; undefined if turned off. */
@@ -92,6 +95,7 @@ export function readDefinition(options: CribOptions): CribDefinition {
     server: undefined,
     tasks: undefined,
     configuredServices: [],
+    schedules: new Map(),
     openRetriever: openBuiltin,
     usage: undefined,
     problems: [],

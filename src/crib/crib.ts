@@ -14,6 +14,7 @@ import type { AnyTool } from '../define/read-tool.ts';
 import type { CribKeys } from '../identity/api-keys.ts';
 import type { CribStops } from '../stops/change-stops.ts';
 import type { CribTasks } from '../tasks/crib-tasks.ts';
+import type { CribSchedules } from '../tasks/schedules.ts';
 import type { Names } from './catalog/activation.ts';
 import type { CribBundles } from './catalog/bundle-registry.ts';
 import type { Explanation } from './catalog/explain.ts';
@@ -71,6 +72,8 @@ export interface Crib extends DeprecatedCribNames {
   metrics(): Promise<string>;
   /** Background calls. Empty without a store. */
   readonly tasks: CribTasks;
+  /** Calls at certain times: those of the configuration, and those that operators added. */
+  readonly schedules: CribSchedules;
   /** Approval requests and their answers. */
   readonly approvals: CribApprovals;
   /** Emergency stops of the operator. */

@@ -194,6 +194,10 @@ export interface Engine {
   onParked: Listeners<[]>['add'];
   onSubmitted: EngineCore['submitted']['add'];
   taskSettings(): TaskSettings;
+  /** The schedules of the configuration. */
+  schedules(): CribDefinition['schedules'];
+  /** False if no source is started. */
+  hasTools(): boolean;
   /** The current audit key settings. */
   keySettings: AuditSource['keySettings'];
   generation(): Generation;

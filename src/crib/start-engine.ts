@@ -148,6 +148,8 @@ function membersOf(core: StartedCore) {
     onParked: parked.add,
     onSubmitted: core.submitted.add,
     taskSettings: () => taskSettings(core.definition.tasks),
+    schedules: () => core.definition.schedules,
+    hasTools: () => core.definition.hasTools,
     keySettings: auditKeys.now,
     generation,
     profiles: () => core.definition.profiles,

@@ -19,7 +19,7 @@ export type Recognised = Extract<Identity, { readonly ok: true }>;
 
 /** True for ids that only the crib assigns: no token may claim them. */
 export function isReservedId(id: string): boolean {
-  return /^(operator|local)$|^(key|cli):/.test(id);
+  return /^(operator|local)$|^(key|cli|schedule):/.test(id);
 }
 
 /** Determines what a holder's roles open, within the limits of the key. A key without roles opens the profiles it names. */

@@ -155,5 +155,6 @@ function toLast(result: ToolResult, slot: number): LastSlot | undefined {
   if (result.status === 'waiting') return { slot, taskId: result.waiting.id };
   if (result.status === 'done') return { slot };
   const { code, message, retryable } = result.error;
-  return retryable ? undefined : { slot, error: { code, message } };
+  const mayPass = retryable || code === 'cancelled'; // the process stops
+  return mayPass ? undefined : { slot, error: { code, message } };
 }

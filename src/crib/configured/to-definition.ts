@@ -2,6 +2,7 @@ import type { ProfileConfig, ResultsConfig, RetrievalConfig } from '../../config
 import type { ProfileSet } from '../../core/catalog.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { Store } from '../../core/ports/store.ts';
+import type { Schedule } from '../../core/ports/stored-schedules.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { defineBundle } from '../../define/define-bundle.ts';
 import { offload } from '../../extensions/offload.ts';
@@ -42,6 +43,11 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
       ...(searches ? SEARCH_META_TOOLS : []),
     ]),
   );
+  const schedulesOf = remembered(async (config: NonNullable<Config['schedules']>) => {
+    if (Object.keys(config).length === 0) return new Map<string, Schedule>();
+    const { readSchedules } = await import('../../tasks/schedule.ts'); // only if there are any
+    return (await readSchedules(config)).schedules;
+  });
   const retrievalOf = remembered((config: RetrievalConfig, folder: string) =>
     configuredRetrieval(config, folder, given.secrets),
   );
@@ -78,6 +84,7 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
       server: config.server,
       tasks: config.tasks,
       configuredServices: Object.keys(config.services ?? {}),
+      schedules: await schedulesOf(config.schedules ?? {}, folder),
       openRetriever: await retrievalOf(config.retrieval ?? {}, folder),
       usage: counted,
       readings: loaded.readings,
