@@ -36,8 +36,7 @@ interface ApprovalPorts {
   readonly engine: SqlEngine;
   now(): number;
   readonly heartbeat: Heartbeat;
-  /** Tasks that wait for an answer are told. */
-  readonly signals: TaskSignals;
+  readonly signals: Pick<TaskSignals, 'announce'>;
 }
 
 /** Approval requests in an engine. Each decision is a single statement: if several callers try, one succeeds. */
@@ -92,7 +91,6 @@ export function approvals({ engine, now, heartbeat, signals }: ApprovalPorts): S
         own === undefined ? (await engine.write(statements, 'power loss'))[1]?.[0] : await take(own, statements);
       const answered = row && toApproval(row, now());
       if (answered !== undefined) tell(id);
-      if (answered !== undefined) signals.tell('');
       return answered;
     },
     claim: async (id, subject, callId) => {

@@ -21,7 +21,7 @@ export interface Heartbeat {
   release(claim: string): void;
   /** True while a claim with this name is being made, is held, or still has to be settled. */
   holds(claim: string): boolean;
-  /** Holds a claim that was made together with others under another name. */
+  /** Holds one of several claims that were made together; call it before `release` of their common name. */
   hold(claim: string): void;
   /** Writes how a claim ended. If the write fails, it rejects, and the statements are retried with the heartbeat. */
   settle(claim: string, statements: readonly Statement[], write?: Write): Promise<readonly (readonly Row[])[]>;
@@ -49,16 +49,7 @@ export function createHeartbeat(engine: SqlEngine, clock: Clock = idleClock): He
   let signedAt: number | undefined;
   let isClosed = false;
 
-  const upsert: Statement = {
-    sql: `INSERT INTO toolcrib_processes (id, seen_at) VALUES (?, ${engine.dialect.nowMs})
-      ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
-    params: [process],
-  };
-  const insert: Statement = {
-    sql: `INSERT INTO toolcrib_processes (id, seen_at) VALUES (?, ${engine.dialect.nowMs}) ON CONFLICT (id) DO NOTHING`,
-    params: [process],
-  };
-
+  const { insert, upsert } = signStatements(engine, process);
   const settleOwed = async (): Promise<void> => {
     for (const [claim, statements] of [...owed]) {
       owed.delete(claim);
@@ -115,10 +106,7 @@ export function createHeartbeat(engine: SqlEngine, clock: Clock = idleClock): He
     },
     release,
     holds: (claim) => held.has(claim),
-    hold(claim) {
-      held.add(claim);
-      beatLater();
-    },
+    hold: (claim) => void held.add(claim),
     async settle(claim, statements, write = engine.write) {
       try {
         const rows = await write(statements);
@@ -141,6 +129,15 @@ export function createHeartbeat(engine: SqlEngine, clock: Clock = idleClock): He
           : sql`UPDATE toolcrib_processes SET seen_at = 0 WHERE id = ${process}`;
       await engine.write([ending]).catch(() => undefined); // otherwise the heartbeat times out
     },
+  };
+}
+
+/** Statements that write a heartbeat: always, or only if there is none. */
+function signStatements({ dialect }: SqlEngine, process: string): Readonly<Record<'insert' | 'upsert', Statement>> {
+  const text = `INSERT INTO toolcrib_processes (id, seen_at) VALUES (?, ${dialect.nowMs}) ON CONFLICT (id) DO`;
+  return {
+    insert: { sql: `${text} NOTHING`, params: [process] },
+    upsert: { sql: `${text} UPDATE SET seen_at = excluded.seen_at`, params: [process] },
   };
 }
 

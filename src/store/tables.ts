@@ -26,6 +26,8 @@ export interface TablePorts {
 /** The tables of the store. To add one, add a file here, a line below and a step at the end of `MIGRATIONS`. */
 export function openTables({ engine, now, machineNow, heartbeat }: TablePorts) {
   const signals = createTaskSignals(engine, heartbeat.process);
+  const storedApprovals = approvals({ engine, now, heartbeat, signals });
+  storedApprovals.onAnswer(() => signals.tell('')); // tasks that waited for the answer can run
   return {
     specs: specs(engine, now),
     lists: lists(engine),
@@ -37,7 +39,7 @@ export function openTables({ engine, now, machineNow, heartbeat }: TablePorts) {
     results: results(engine, now, machineNow),
     repeats: repeats(engine, now, heartbeat),
     keys: keys(engine, now),
-    approvals: approvals({ engine, now, heartbeat, signals }),
+    approvals: storedApprovals,
     tasks: tasks({ engine, now, heartbeat, signals }),
     claims: claims(engine, now, signals),
     audit: audit(engine, now),

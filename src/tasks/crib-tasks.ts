@@ -29,7 +29,7 @@ export interface CribTasks {
   /** The newest tasks and parked calls first. */
   list(filter?: TaskFilter, by?: Caller): Promise<readonly Task[]>;
   get(id: string, by?: Caller): Promise<TaskDetail | undefined>;
-  /** Waits for the end of a task. Rejects if the signal aborts first. Undefined if there is no such task. */
+  /** Waits for the end of a task. Rejects if the signal aborts first. Undefined if the task is unknown. */
   wait(id: string, options?: { readonly by?: Caller; readonly signal?: AbortSignal }): Promise<ToolResult | undefined>;
   /** Ends a task that has not begun, or requests the end of a running one. Never rejects. */
   cancel(id: string, by: Caller): Promise<TaskOutcome>;

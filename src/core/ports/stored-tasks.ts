@@ -166,11 +166,11 @@ export interface StoredTasks {
    * schedule stays. If the store does not answer, it rejects, and the end is written as soon as the store answers again.
    */
   finish(id: string, end: TaskEnd): Promise<boolean>;
-  /** Ends a task that is queued or waiting, or requests the end of a running one. Undefined if there is no such task. */
+  /** Ends a task that is queued or waiting, or requests the end of a running one. Undefined if the task is unknown. */
   cancel(id: string, by: string, result: ToolResult): Promise<'cancelled' | 'requested' | 'over' | undefined>;
   /** Ends tasks that were not begun in time, at most 100 at once; returns them as they are now. */
   expire(resultOf: (task: StoredTask) => ToolResult): Promise<readonly StoredTask[]>;
-  /** Which of these tasks of this process someone wants to end, with the name of that caller. */
+  /** Those of these running tasks of this process whose end was requested, with the name of the caller who did. */
   cancelled(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Stores the progress of a running task of this process. Progress above 10,000 bytes is not stored. */
   noteProgress(id: string, progress: Progress): Promise<void>;

@@ -1,5 +1,5 @@
-import type { Client, Pool, PoolClient } from 'pg';
-import { listenTo, type PostgresListener } from './postgres-listener.ts';
+import type { Pool, PoolClient } from 'pg';
+import { createListening, type Listening } from './postgres-listener.ts';
 import { readPostgresUrl, toPostgresError } from './postgres-url.ts';
 import {
   noteUncertain,
@@ -40,7 +40,7 @@ const POSTGRES_DIALECT: SqlDialect = {
 /** PostgreSQL, shared by any number of processes and machines. */
 export async function openPostgres(url: string, lockTimeoutMs: number): Promise<SqlEngine> {
   const place = readPostgresUrl(url);
-  const { pool, connect } = await createConnections(url);
+  const { pool, listening } = await createConnections(url);
   const running = new Set<Promise<unknown>>();
   const silence = createSilence();
   let closed: Promise<void> | undefined;
@@ -80,20 +80,8 @@ export async function openPostgres(url: string, lockTimeoutMs: number): Promise<
     };
     return attempt(limitMs, work, () => isCommitting);
   };
-  const listeners = new Set<PostgresListener>();
-  const listen: NonNullable<SqlEngine['listen']> = (channel, onMessage) => {
-    const listener = listenTo(connect, channel, onMessage);
-    listeners.add(listener);
-    return () => {
-      listeners.delete(listener);
-      void listener.close();
-    };
-  };
-  const close = async () => {
-    await Promise.all(Array.from(listeners, (listener) => listener.close()));
-    await Promise.allSettled(running); // a pool that ends drops waiting requests
-    await pool.end();
-  };
+  // A pool that ends drops waiting requests.
+  const close = () => Promise.allSettled([listening.close(), ...running]).then(() => pool.end());
   return {
     name: 'postgres',
     location: place.location,
@@ -102,7 +90,7 @@ export async function openPostgres(url: string, lockTimeoutMs: number): Promise<
     scan: (statement) => read(SCAN_MS, statement),
     write: (statements) => write(ANSWER_MS, statements),
     writeSlowly: (statements) => write(MIGRATION_MS, statements),
-    listen,
+    listen: listening.listen,
     close: () => {
       closed ??= close();
       return closed;
@@ -110,10 +98,10 @@ export async function openPostgres(url: string, lockTimeoutMs: number): Promise<
   };
 }
 
-/** The connections for statements, and a function that makes another one. */
+/** The connections for statements, and those for notifications. */
 interface Connections {
   readonly pool: Pool;
-  connect(): Client;
+  readonly listening: Listening;
 }
 
 async function createConnections(connectionString: string): Promise<Connections> {
@@ -139,7 +127,7 @@ async function createConnections(connectionString: string): Promise<Connections>
     client.query(`SET statement_timeout = ${STATEMENT_MS}`).catch(() => undefined); // the next query reports the failure
   });
   pool.on('error', () => undefined);
-  return { pool, connect: () => new pg.Client({ ...options, query_timeout: ANSWER_MS }) };
+  return { pool, listening: createListening(() => new pg.Client({ ...options, query_timeout: ANSWER_MS })) };
 }
 
 interface Query {

@@ -1,80 +1,113 @@
 import type { Client } from 'pg';
+import type { SqlEngine } from './sql-engine.ts';
 
 /** Pauses before another attempt to connect. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5000;
-/** A connection that was cut without a word is noticed by a query that is not answered. */
+/** A connection that was cut silently is noticed by a query that is not answered. */
 const CHECK_MS = 30_000;
 
-/** A connection that receives notifications. It connects again for as long as it is open. */
-export interface PostgresListener {
+/** Notifications of PostgreSQL. */
+export interface Listening {
+  readonly listen: NonNullable<SqlEngine['listen']>;
+  /** Closes the connections of all listeners. */
   close(): Promise<void>;
 }
 
-/** Receives the notifications of a channel on a connection of its own, and '' after each time it has connected again. */
-export function listenTo(
-  connect: () => Client,
-  channel: string,
-  onMessage: (message: string) => void,
-): PostgresListener {
+/** Creates the listening side of an engine. Each listener has a connection of its own. */
+export function createListening(connect: () => Client): Listening {
+  const listeners = new Set<PostgresListener>();
   let isClosed = false;
-  let client: Client | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let pauseMs = FIRST_PAUSE_MS;
-  let isFirst = true;
-
-  const later = (ms: number, task: () => void): void => {
-    clearTimeout(timer);
-    timer = setTimeout(task, ms).unref();
-  };
-  const drop = (dropped: Client): void => {
-    if (client !== dropped) return;
-    client = undefined;
-    void dropped.end().catch(() => undefined);
-    if (isClosed) return;
-    later(pauseMs, () => void open());
-    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
-  };
-  const check = async (opened: Client): Promise<void> => {
-    try {
-      await opened.query('SELECT 1');
-      if (client === opened) later(CHECK_MS, () => void check(opened));
-    } catch {
-      drop(opened);
-    }
-  };
-  const open = async (): Promise<void> => {
-    const opened = connect();
-    client = opened;
-    opened.on('error', () => drop(opened));
-    opened.on('end', () => drop(opened));
-    opened.on('notification', ({ payload = '' }) => onMessage(payload));
-    try {
-      const connected = opened.connect();
-      unref(opened);
-      await connected;
-      unref(opened); // an encrypted connection has another socket
-      await opened.query(`LISTEN ${channel}`);
-    } catch {
-      drop(opened);
-      return;
-    }
-    if (client !== opened) return;
-    pauseMs = FIRST_PAUSE_MS;
-    later(CHECK_MS, () => void check(opened));
-    if (!isFirst) onMessage('');
-    isFirst = false;
-  };
-  void open();
   return {
+    listen(channel, onMessage) {
+      if (isClosed) return () => undefined;
+      const listener = new PostgresListener({ connect, channel, onMessage });
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+        void listener.close();
+      };
+    },
     async close() {
       isClosed = true;
-      clearTimeout(timer);
-      const open = client;
-      client = undefined;
-      await open?.end().catch(() => undefined);
+      await Promise.all(Array.from(listeners, (listener) => listener.close()));
     },
   };
+}
+
+interface ListenerOptions {
+  readonly channel: string;
+  connect(): Client;
+  onMessage(message: string): void;
+}
+
+/** Receives the notifications of a channel, and '' after each time it has connected again. It connects again for as long as it is open. */
+class PostgresListener {
+  readonly #options: ListenerOptions;
+  #isClosed = false;
+  #client: Client | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #pauseMs = FIRST_PAUSE_MS;
+  #isFirst = true;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+    void this.#open();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end().catch(() => undefined); // it is gone already
+  }
+
+  async #open(): Promise<void> {
+    const { connect, channel, onMessage } = this.#options;
+    const client = connect();
+    this.#client = client;
+    client.on('error', () => this.#drop(client));
+    client.on('end', () => this.#drop(client));
+    client.on('notification', ({ payload = '' }) => onMessage(payload));
+    try {
+      const connected = client.connect();
+      unref(client);
+      await connected;
+      unref(client); // an encrypted connection has another socket
+      await client.query(`LISTEN ${channel}`);
+    } catch {
+      this.#drop(client);
+    }
+    if (this.#client !== client) return;
+    this.#pauseMs = FIRST_PAUSE_MS;
+    this.#later(CHECK_MS, () => this.#check(client));
+    if (!this.#isFirst) onMessage('');
+    this.#isFirst = false;
+  }
+
+  async #check(client: Client): Promise<void> {
+    try {
+      await client.query('SELECT 1');
+      if (this.#client === client) this.#later(CHECK_MS, () => this.#check(client));
+    } catch {
+      this.#drop(client);
+    }
+  }
+
+  #drop(client: Client): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    void client.end().catch(() => undefined); // it is gone already
+    if (this.#isClosed) return;
+    this.#later(this.#pauseMs, () => this.#open());
+    this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS);
+  }
+
+  #later(ms: number, task: () => Promise<void>): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void task(), ms).unref();
+  }
 }
 
 /** An idle listener does not keep the process alive. */

@@ -60,7 +60,7 @@ export function sameTask(id: string, slot: string | null): Statement {
 /** Newest first. `before` names the last task of the page before. */
 function listTasks({ state, outcome, tool, callerId, before, limit }: TaskListing): Statement {
   const conditions = [
-    ...(state === undefined ? [] : [sql`state = ${state}`]),
+    ...(state === undefined ? [] : [{ sql: 'state = ?', params: [state] }]),
     ...(outcome === undefined ? [] : [sql`state = 'done' AND outcome = ${taskKey(outcome)}`]),
     ...(tool === undefined ? [] : [sql`tool = ${taskKey(tool)}`]),
     ...(callerId === undefined ? [] : [sql`owner = ${ownerKey(callerId)}`]),

@@ -41,20 +41,65 @@ const MAX_PROGRESS_BYTES = 10_000;
 /** Tasks in an engine. Each transition is a single statement: if several processes try, one succeeds. */
 export function tasks(ports: TaskPorts): StoredTasks {
   const { engine, now, heartbeat, signals } = ports;
-  const { process } = heartbeat;
   const usage = createTaskUsage(engine);
-  const { returning } = signals;
-  const insert = createInsert(engine, returning);
-  const finishAll = createFinish(engine, `${returning}, owner, bytes`);
+  const insert = createInsert(engine, signals.returning);
+  let added = 0;
+  const noteEnds: NoteEnds = (rows, bounds) => {
+    const ends = rows.map((row) => ({ owner: textOf(row, 'owner'), bytes: numberOf(row, 'bytes') }));
+    usage.noteEnds(ends, bounds);
+  };
+  return {
+    ...readTasks(engine, heartbeat.process),
+    ...claimedTasks(ports, noteEnds),
+    add: async (task, bounds) => {
+      if (added++ % ADDED_PER_PURGE === 0) await engine.write([purgeTasks(now(), PURGED_ROWS)]).catch(() => undefined); // the next one tries again
+      const row = toColumns(task, now());
+      const isNew = await usage.within(row, bounds, () => insert(row));
+      if (typeof isNew === 'object') return { ok: false, ...isNew };
+      if (isNew) signals.tell(task.id);
+      const [same] = isNew ? [] : await engine.read(sameTask(row.id, row.slot));
+      return { ok: true, isNew, id: same === undefined ? task.id : toListedTask(same).id };
+    },
+    cancel: async (id, by, result) => {
+      for (;;) {
+        const end = { outcome: 'cancelled', result: JSON.stringify(result), at: now() } as const;
+        const statements = cancelTask(id, by, { ...end, returning: endReturning(signals) });
+        const [ended = [], requested, state] = await engine.write(statements, 'power loss');
+        noteEnds(ended);
+        if (ended.length === 1) signals.tell(id);
+        if (ended.length === 1) return 'cancelled';
+        if (requested?.length === 1) return 'requested';
+        if (state?.[0] === undefined) return undefined;
+        if (state[0].state === 'done') return 'over';
+        // The task was queued again between the two statements.
+      }
+    },
+    expire: async (resultOf) => {
+      const ended = await expireAll(ports, resultOf);
+      noteEnds(ended.map(({ row }) => row));
+      return ended.map(({ task }) => task);
+    },
+    onChange: signals.onChange,
+  };
+}
+
+/** Notes the rows of tasks that have ended. */
+type NoteEnds = (rows: readonly Row[], bounds?: KeepBounds) => void;
+
+/** The columns to return for ended tasks, for `NoteEnds`. */
+function endReturning({ returning }: TaskSignals): string {
+  return `${returning}, owner, bytes`;
+}
+
+type Claimed = 'claim' | 'postpone' | 'await' | 'finish' | 'noteProgress';
+
+/** What a process does with the tasks that it claims. */
+function claimedTasks(ports: TaskPorts, noteEnds: NoteEnds): Pick<StoredTasks, Claimed> {
+  const { engine, now, heartbeat, signals } = ports;
+  const { process } = heartbeat;
+  const finishAll = createFinish(engine, endReturning(signals));
   /** The claims of this process, as stored in their rows. */
   const claims = new Map<string, string>();
-  let added = 0;
-
-  const noteEnds = (rows: readonly Row[], bounds?: KeepBounds): void =>
-    usage.noteEnds(
-      rows.map((row) => ({ owner: textOf(row, 'owner'), bytes: numberOf(row, 'bytes') })),
-      bounds,
-    );
   /** Writes how the run of a claimed task ended. Resolves to no row if another process has the task. */
   const settle = async (
     id: string,
@@ -70,59 +115,24 @@ export function tasks(ports: TaskPorts): StoredTasks {
     return changed;
   };
   return {
-    ...readTasks(engine, process),
-    add: async (task, bounds) => {
-      if (added++ % ADDED_PER_PURGE === 0) await engine.write([purgeTasks(now(), PURGED_ROWS)]).catch(() => undefined); // the next one tries again
-      const row = toColumns(task, now());
-      const isNew = await usage.within(row, bounds, () => insert(row));
-      if (typeof isNew === 'object') return { ok: false, ...isNew };
-      if (isNew) signals.tell(task.id);
-      const [same] = isNew ? [] : await engine.read(sameTask(row.id, row.slot));
-      return { ok: true, isNew, id: same === undefined ? task.id : toListedTask(same).id };
-    },
     claim: async (what) => {
       const claimed = await claimTogether(ports, what);
-      for (const [id, claim] of claimed.map(({ task, claim }) => [task.id, claim] as const)) claims.set(id, claim);
+      for (const { task, claim } of claimed) claims.set(task.id, claim);
       return claimed.map(({ task }) => task);
     },
     postpone: async (id, { pauseMs, approvalId }) => {
+      const { returning } = signals;
       await settle(id, (own) => postponeTask(own, { at: now(), pauseMs, approvalId, returning }));
     },
     await: async (id, approvalId) => {
       await settle(id, (own) => awaitTask(own, approvalId));
     },
     finish: async (id, end) => {
-      const written = toWritten(end, now());
-      const one = (own: OwnTask): OwnTask & WrittenEnd => ({ ...own, ...written });
-      const claim = claims.get(id) ?? null;
-      const ended = await settle(
-        id,
-        (own) => finishTasks([one(own)], `${returning}, owner, bytes`),
-        finishAll && (async () => [await finishAll(one({ id, process, claim }))]),
-      );
+      const written = { ...toWritten(end, now()), id, process, claim: claims.get(id) ?? null };
+      const statement = () => finishTasks([written], endReturning(signals));
+      const ended = await settle(id, statement, finishAll && (async () => [await finishAll(written)]));
       noteEnds(ended, end.bounds);
       return ended.length === 1;
-    },
-    cancel: async (id, by, result) => {
-      for (;;) {
-        const end = { outcome: 'cancelled', result: JSON.stringify(result), at: now() } as const;
-        const [ended = [], requested, state] = await engine.write(
-          cancelTask(id, by, { ...end, returning: `${returning}, owner, bytes` }),
-          'power loss',
-        );
-        noteEnds(ended);
-        if (ended.length === 1) signals.tell(id);
-        if (ended.length === 1) return 'cancelled';
-        if (requested?.length === 1) return 'requested';
-        if (state?.[0] === undefined) return undefined;
-        if (state[0].state === 'done') return 'over';
-        // The task was queued again between the two statements.
-      }
-    },
-    expire: async (resultOf) => {
-      const ended = await expireAll(ports, resultOf);
-      noteEnds(ended.map(({ row }) => row));
-      return ended.map(({ task }) => task);
     },
     noteProgress: async (id, progress) => {
       const text = JSON.stringify(progress) ?? 'null';
@@ -130,7 +140,6 @@ export function tasks(ports: TaskPorts): StoredTasks {
       if (claim === undefined || Buffer.byteLength(text) > MAX_PROGRESS_BYTES) return;
       await engine.write([noteTaskProgress({ id, process, claim }, text)]);
     },
-    onChange: signals.onChange,
   };
 }
 
@@ -179,7 +188,7 @@ async function expireAll({ engine, now, signals }: TaskPorts, resultOf: Paramete
   const outcome = 'timeout';
   const ends = overdue.map((task) => {
     const end = { outcome, result: JSON.stringify(resultOf(task)), at } as const;
-    return expireTask(task.id, end, `${signals.returning}, owner, bytes`);
+    return expireTask(task.id, end, endReturning(signals));
   });
   const answers = await engine.write(ends, 'power loss');
   const ended = overdue.flatMap((before, index) => {

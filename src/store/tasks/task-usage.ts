@@ -22,12 +22,14 @@ interface Usage {
 
 /** A reading, with the tasks that were added here since. */
 interface Reading extends Usage {
+  readonly first: number;
   readonly readAt: number;
-  readonly tookMs: number;
+  readonly freshMs: number;
   /** The number of endings here at that time. */
   readonly endings: number;
-  added: number;
 }
+
+type TrimBounds = Pick<KeepBounds, 'maxBytesPerCaller' | 'maxTotalBytes'>;
 
 /** A task to add. */
 interface Weighed {
@@ -43,78 +45,27 @@ export interface TaskUsage {
   /** Runs `add` if there is room. */
   within<T>(task: Weighed, bounds: KeepBounds, add: () => Promise<T>): Promise<T | { readonly broken: KeepBound }>;
   /** Notes that tasks of this process have ended. The oldest ended tasks beyond the bounds are removed now and then. */
-  noteEnds(ends: readonly Weighed[], bounds?: KeepBounds): void;
+  noteEnds(ends: readonly Weighed[], bounds?: TrimBounds): void;
 }
 
 export function createTaskUsage(engine: SqlEngine): TaskUsage {
-  const readings = new Map<string | undefined, Reading>();
-  const reading = new Map<string | undefined, Promise<void>>();
   /** Tasks that are being added: a reading may not have seen them. */
   const adding = new Map<string | undefined, Usage>();
-  const ended = new Map<string | undefined, number>();
-  let endings = 0;
-  let lastBounds: KeepBounds | undefined;
+  const readings = createReadings(engine, adding);
+  const trim = createTrim(engine);
+  let lastBounds: TrimBounds | undefined;
 
-  const read = async (owner: string | undefined): Promise<void> => {
-    const seen = endings;
-    const begun = performance.now();
-    const [row = {}] = await engine.read(usageStatement(owner));
-    const readAt = performance.now();
-    const { count = 0, bytes = 0 } = adding.get(owner) ?? {};
-    if (readings.size > MOST_OWNERS) readings.clear();
-    readings.set(owner, {
-      count: numberOf(row, 'total') + count,
-      bytes: numberOf(row, 'bytes') + bytes,
-      readAt,
-      tookMs: readAt - begun,
-      endings: seen,
-      added: 0,
-    });
-  };
-  const readOnce = async (owner: string | undefined): Promise<void> => {
-    if (!reading.has(owner))
-      reading.set(
-        owner,
-        read(owner).finally(() => reading.delete(owner)),
-      );
-    await reading.get(owner);
-  };
-  const usable = (owner: string | undefined): Reading | undefined => {
-    const known = readings.get(owner);
-    if (known === undefined || known.added >= FRESH_TASKS) return undefined;
-    return performance.now() - known.readAt < Math.max(FRESH_MS, REST * known.tookMs) ? known : undefined;
-  };
-  const isExact = (known: Reading): boolean =>
-    known.endings === endings && performance.now() - known.readAt < REFUSAL_MS;
-  const both = async (owner: string): Promise<readonly [Reading, Reading]> => {
-    for (;;) {
-      const [ofCaller, total] = [usable(owner), usable(undefined)];
-      if (ofCaller !== undefined && total !== undefined) return [ofCaller, total];
-      await Promise.all([ofCaller ?? readOnce(owner), total ?? readOnce(undefined)]);
-    }
-  };
   const admit = async ({ owner, bytes }: Weighed, bounds: KeepBounds): Promise<KeepBound | undefined> => {
     for (let isRead = false; ; isRead = true) {
-      const [ofCaller, total] = await both(owner);
+      const [ofCaller, total] = await readings.usable(owner);
       const broken = brokenBound(toUsage(ofCaller, total), bytes, bounds);
       if (broken === undefined) {
-        for (const one of [ofCaller, total]) {
-          change(one, 1, bytes);
-          one.added++;
-        }
+        for (const one of [ofCaller, total]) change(one, 1, bytes);
         return undefined;
       }
-      if (isRead || (isExact(ofCaller) && isExact(total))) return broken;
-      await Promise.all([readOnce(owner), readOnce(undefined)]);
+      if (isRead || (readings.isExact(ofCaller) && readings.isExact(total))) return broken;
+      await readings.renew(owner);
     }
-  };
-  const trim = (owner: string | undefined, bytes: number, most: number): void => {
-    const part = most / PART;
-    // A random start, so that processes that end soon take their turn, too.
-    const sum = (ended.get(owner) ?? Math.random() * part) + bytes;
-    if (ended.size > MOST_OWNERS) ended.clear();
-    ended.set(owner, sum > part ? 0 : sum);
-    if (sum > part) void engine.write([trimTasks(owner, most, TRIMMED_ROWS)]).catch(() => undefined); // the next end tries again
   };
   return {
     async within(task, bounds, add) {
@@ -133,13 +84,72 @@ export function createTaskUsage(engine: SqlEngine): TaskUsage {
       }
     },
     noteEnds(ends, bounds = lastBounds) {
-      endings++;
+      readings.noteEnd();
       if (bounds === undefined) return;
       for (const { owner, bytes } of ends) {
         trim(owner, bytes, bounds.maxBytesPerCaller);
         trim(undefined, bytes, bounds.maxTotalBytes);
       }
     },
+  };
+}
+
+/** Reads the usage of callers, and of all (`undefined`), and keeps what it has read for a while. */
+function createReadings(engine: SqlEngine, adding: ReadonlyMap<string | undefined, Usage>) {
+  const readings = new Map<string | undefined, Reading>();
+  const running = new Map<string | undefined, Promise<void>>();
+  let endings = 0;
+
+  const read = async (owner: string | undefined): Promise<void> => {
+    const seen = endings;
+    const begun = performance.now();
+    const [row = {}] = await engine.read(usageStatement(owner));
+    const readAt = performance.now();
+    const { count = 0, bytes = 0 } = adding.get(owner) ?? {};
+    const total = numberOf(row, 'total') + count;
+    const totalBytes = numberOf(row, 'bytes') + bytes;
+    if (readings.size > MOST_OWNERS) readings.clear();
+    const freshMs = Math.max(FRESH_MS, REST * (readAt - begun));
+    readings.set(owner, { count: total, bytes: totalBytes, first: total, readAt, freshMs, endings: seen });
+  };
+  const readOnce = async (owner: string | undefined): Promise<void> => {
+    if (!running.has(owner))
+      running.set(
+        owner,
+        read(owner).finally(() => running.delete(owner)),
+      );
+    await running.get(owner);
+  };
+  const fresh = (owner: string | undefined): Reading | undefined => {
+    const known = readings.get(owner);
+    if (known === undefined || known.count - known.first >= FRESH_TASKS) return undefined;
+    return performance.now() - known.readAt < known.freshMs ? known : undefined;
+  };
+  return {
+    noteEnd: () => void endings++,
+    isExact: (known: Reading) => known.endings === endings && performance.now() - known.readAt < REFUSAL_MS,
+    renew: (owner: string) => Promise.all([readOnce(owner), readOnce(undefined)]),
+    /** The usage of a caller, and of all. */
+    async usable(owner: string): Promise<readonly [Reading, Reading]> {
+      for (;;) {
+        const [ofCaller, total] = [fresh(owner), fresh(undefined)];
+        if (ofCaller !== undefined && total !== undefined) return [ofCaller, total];
+        await Promise.all([ofCaller ?? readOnce(owner), total ?? readOnce(undefined)]);
+      }
+    },
+  };
+}
+
+/** Creates the function that counts the bytes of ended tasks and removes the oldest ones now and then. */
+function createTrim(engine: SqlEngine) {
+  const ended = new Map<string | undefined, number>();
+  return (owner: string | undefined, bytes: number, most: number): void => {
+    const part = most / PART;
+    // A random start, so that processes that end soon take their turn, too.
+    const sum = (ended.get(owner) ?? Math.random() * part) + bytes;
+    if (ended.size > MOST_OWNERS) ended.clear();
+    ended.set(owner, sum > part ? 0 : sum);
+    if (sum > part) void engine.write([trimTasks(owner, most, TRIMMED_ROWS)]).catch(() => undefined); // the next end tries again
   };
 }
 
