@@ -6,6 +6,7 @@ import { type ManualClock, manualClock } from '../crib/manual-clock.ts';
 import { AMPLE, addTo, payment } from './approvals-contract.ts';
 import { missingPackage, sharedPostgres } from './postgres-server.ts';
 import { startWire, type Wire } from './start-wire.ts';
+import { ENDED, HERE, transfer } from './tasks-contract.ts';
 
 const missing = missingPackage();
 const title = missing === undefined ? 'PostgreSQL' : `PostgreSQL (skipped: ${missing} is not installed)`;
@@ -60,6 +61,32 @@ describe.skipIf(missing !== undefined)(`${title}: a claim whose answer is lost`,
       async () => expect(await store.approvals.find(payment())).toMatchObject({ state: 'approved' }),
       WITHIN,
     );
+  });
+
+  it('lets all tasks go that were claimed together', async () => {
+    const { store, wire, clock } = await behindWire();
+    for (const id of ['t1', 't2']) await store.tasks.add(transfer(id), AMPLE);
+    wire.cutAtCommit('WITH next');
+    await expect(store.tasks.claim(HERE)).rejects.toThrow();
+    expect(await store.tasks.counts()).toMatchObject({ queued: 0, running: 2 });
+    expect(await store.tasks.finish('t1', ENDED)).toBe(false);
+    clock.advance(BEAT_MS);
+    await vi.waitFor(async () => expect(await store.tasks.counts()).toMatchObject({ queued: 2, running: 0 }), WITHIN);
+    expect(await store.tasks.claim(HERE)).toMatchObject([{ attempts: 1 }, { attempts: 1 }]);
+    expect(await store.tasks.finish('t1', ENDED)).toBe(true);
+  });
+
+  it('of a task that has ended is written once more, without effect', async () => {
+    const { store, wire, clock } = await behindWire();
+    for (const id of ['t1', 't2']) await store.tasks.add(transfer(id), AMPLE);
+    await store.tasks.claim(HERE);
+    wire.cutAtCommit('ending.column1');
+    await expect(store.tasks.finish('t1', ENDED)).rejects.toThrow();
+    const endedAt = (await store.tasks.get('t1'))?.endedAt;
+    expect(endedAt).toBeDefined();
+    clock.advance(BEAT_MS);
+    expect(await store.tasks.finish('t2', ENDED)).toBe(true);
+    await store.close();
   });
 
   it('releases its idempotency key', async () => {

@@ -5,6 +5,7 @@ import { toolError } from '../../src/core/tool-error.ts';
 import { done, failed } from '../../src/core/tool-result.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
 import { AMPLE, addTo, payment } from './approvals-contract.ts';
+import { taskBoundsContract } from './task-bounds-contract.ts';
 
 type Opened = (options?: Partial<StoreOptions>) => Promise<Store>;
 type Place = () => Promise<string>;
@@ -12,7 +13,7 @@ type Place = () => Promise<string>;
 export const HERE: TaskClaim = { sources: ['bank'], isWorker: false, limit: 10 };
 const T0 = 1_700_000_000_000;
 const paid = done('paid');
-const ENDED = { outcome: 'done', result: paid, instead: done('too long'), bounds: AMPLE };
+export const ENDED = { outcome: 'done', result: paid, instead: done('too long'), bounds: AMPLE };
 const cancelledResult = failed(toolError('cancelled', 'not wanted any more'));
 const late = () => failed(toolError('timeout', 'too late'));
 
@@ -44,10 +45,11 @@ export function tasksContract(opened: Opened, place: Place): void {
   describe('claims', () => claimContract(opened, place));
   describe('ends that others request', () => cancelContract(opened));
   describe('lists', () => listContract(opened));
+  describe('bounds', () => taskBoundsContract(opened, place));
 }
 
 const idsOf = (tasks: readonly { readonly id: string }[]) => tasks.map(({ id }) => id);
-const claimIds = async (tasks: StoredTasks, what: Partial<TaskClaim> = {}) =>
+export const claimIds = async (tasks: StoredTasks, what: Partial<TaskClaim> = {}) =>
   idsOf(await tasks.claim({ ...HERE, ...what }));
 
 function lifeContract(opened: Opened): void {

@@ -170,7 +170,7 @@ export interface StoredTasks {
   cancel(id: string, by: string, result: ToolResult): Promise<'cancelled' | 'requested' | 'over' | undefined>;
   /** Ends tasks that were not begun in time, at most 100 at once; returns them as they are now. */
   expire(resultOf: (task: StoredTask) => ToolResult): Promise<readonly StoredTask[]>;
-  /** Those of these running tasks of this process whose end was requested, with the name of the caller who did. */
+  /** Returns the running tasks of this process among these whose end was requested, each with the name of the caller. */
   cancelled(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Stores the progress of a running task of this process. Progress above 10,000 bytes is not stored. */
   noteProgress(id: string, progress: Progress): Promise<void>;

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { createListening, type Listening } from './postgres-listener.ts';
+import { createListening, type PostgresNotices } from './postgres-listener.ts';
 import { readPostgresUrl, toPostgresError } from './postgres-url.ts';
 import {
   noteUncertain,
@@ -101,7 +101,7 @@ export async function openPostgres(url: string, lockTimeoutMs: number): Promise<
 /** The connections for statements, and those for notifications. */
 interface Connections {
   readonly pool: Pool;
-  readonly listening: Listening;
+  readonly listening: PostgresNotices;
 }
 
 async function createConnections(connectionString: string): Promise<Connections> {

@@ -8,14 +8,14 @@ const LONGEST_PAUSE_MS = 5000;
 const CHECK_MS = 30_000;
 
 /** Notifications of PostgreSQL. */
-export interface Listening {
+export interface PostgresNotices {
   readonly listen: NonNullable<SqlEngine['listen']>;
   /** Closes the connections of all listeners. */
   close(): Promise<void>;
 }
 
 /** Creates the listening side of an engine. Each listener has a connection of its own. */
-export function createListening(connect: () => Client): Listening {
+export function createListening(connect: () => Client): PostgresNotices {
   const listeners = new Set<PostgresListener>();
   let isClosed = false;
   return {

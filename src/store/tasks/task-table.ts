@@ -93,7 +93,7 @@ function endReturning({ returning }: TaskSignals): string {
 
 type Claimed = 'claim' | 'postpone' | 'await' | 'finish' | 'noteProgress';
 
-/** What a process does with the tasks that it claims. */
+/** The operations of a process on the tasks that it claims. */
 function claimedTasks(ports: TaskPorts, noteEnds: NoteEnds): Pick<StoredTasks, Claimed> {
   const { engine, now, heartbeat, signals } = ports;
   const { process } = heartbeat;
