@@ -19,7 +19,7 @@ import { messageOf, notAvailable, type ToolError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
 import { type CallOptions, createCallId, readQuestion } from './call-input.ts';
-import { Cancellation, explainEnd } from './cancellation.ts';
+import { Cancellation, explainEnd, type InFlight } from './cancellation.ts';
 
 /** The parts that all copies of a call share. */
 export interface CallOrigin {
@@ -36,8 +36,9 @@ export interface CallOrigin {
 
 /** The services of the crib for a running call. */
 export interface CallHost {
-  /** Aborts when the crib closes. */
+  /** Aborts when the crib closes, which waits for the calls in flight. */
   readonly lifetime: Cancellation;
+  readonly inFlight: Pick<InFlight, 'enter' | 'leave'>;
   servicesFor(needs: readonly string[] | undefined): Readonly<Record<string, unknown>>;
   stateFor(tool: string): unknown;
   toolsFor(call: Call): ToolCall['tools'];
@@ -200,7 +201,7 @@ export class Call implements ToolCall {
 
   async confirm(question: string): Promise<boolean> {
     const asked = readQuestion(question);
-    if (this.#facts.isOver === true || this.cancellation.reason !== undefined) return false; // the call has ended
+    if (this.#facts.isOver || this.cancellation.reason !== undefined) return false; // the call has ended
     const { call, close } = openQuestion(this);
     try {
       return await this.origin.host.confirm(call, asked, this.origin.caller.approve); // a parked call has no callback of its own
@@ -240,8 +241,8 @@ export class Call implements ToolCall {
   }
 
   #copy(changes: Partial<CopiedParts>): Call {
-    const { context, cancellation, takenUp } = this;
-    const parts = { parsed: this.#parsed, context, cancellation, takenUp, facts: this.#facts, ...changes };
-    return new Call(this.spec, this.input, this.origin, parts);
+    const { context = this.#context, cancellation = this.cancellation, takenUp = this.takenUp } = changes;
+    const parts = { parsed: this.#parsed, context, cancellation, takenUp, facts: this.#facts };
+    return new Call(this.spec, this.#input, this.origin, parts);
   }
 }

@@ -39,6 +39,14 @@ interface Explaining {
   explain(reason: ToolError): ToolError;
 }
 
+/** A listener or follower in the list of a cancellation. Linked, because the list of a crib has one for every running call. */
+interface Link {
+  readonly target: Listener | Cancellation;
+  previous: Link | undefined;
+  next: Link | undefined;
+  isLinked: boolean;
+}
+
 /** The cancellation state of a call or a part of it. Signals and subscriptions are created lazily. */
 export class Cancellation {
   readonly #parent: Cancellation | undefined;
@@ -46,8 +54,11 @@ export class Cancellation {
   readonly #owner: Explaining | undefined;
   #reason: ToolError | undefined;
   #controller: AbortController | undefined;
-  #listeners: Set<Listener> | undefined;
-  #stopFollowing: (() => void) | undefined;
+  #first: Link | undefined;
+  #last: Link | undefined;
+  /** Its place in the list of the parent. */
+  #following: Link | undefined;
+  #onOutsideAbort: (() => void) | undefined;
 
   /** Follows `parent` and an external signal. */
   constructor(parent: Cancellation | undefined, outside?: AbortSignal, owner?: Explaining) {
@@ -76,13 +87,17 @@ export class Cancellation {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
     this.#controller?.abort(abortError(reason));
-    for (const listener of this.#listeners ?? []) listener(reason);
+    this.abortFollowers(reason);
     this.release();
   }
 
   /** Aborts all current followers, but no later ones. */
   abortFollowers(reason: ToolError): void {
-    for (const listener of [...(this.#listeners ?? [])]) listener(reason);
+    for (const { target, isLinked } of this.#links()) {
+      if (!isLinked) continue; // one before it has removed it
+      if (typeof target === 'function') target(reason);
+      else target.abort(target.#explain(reason));
+    }
   }
 
   onAbort(listener: Listener): () => void {
@@ -93,17 +108,17 @@ export class Cancellation {
       return () => {};
     }
     this.#follow();
-    this.#listeners ??= new Set();
-    const listeners = this.#listeners;
-    listeners.add(listener);
-    return () => listeners.delete(listener);
+    const link = this.#add(listener);
+    return () => this.#remove(link);
   }
 
   /** Unsubscribes from the parent and the external signal, which may live much longer. */
   release(): void {
-    this.#stopFollowing?.();
-    this.#stopFollowing = undefined;
-    this.#listeners = undefined;
+    if (this.#parent !== undefined && this.#following !== undefined) this.#parent.#remove(this.#following);
+    this.#following = undefined;
+    if (this.#onOutsideAbort !== undefined) this.#outside?.removeEventListener('abort', this.#onOutsideAbort);
+    this.#onOutsideAbort = undefined;
+    while (this.#last !== undefined) this.#remove(this.#last);
   }
 
   #explain(reason: ToolError): ToolError {
@@ -111,15 +126,40 @@ export class Cancellation {
   }
 
   #follow(): void {
-    if (this.#stopFollowing !== undefined) return;
-    const outside = this.#outside;
-    const onOutsideAbort = () => this.abort(cancelled());
-    outside?.addEventListener('abort', onOutsideAbort, { once: true });
-    const stopParent = this.#parent?.onAbort((reason) => this.abort(this.#explain(reason)));
-    this.#stopFollowing = () => {
-      outside?.removeEventListener('abort', onOutsideAbort);
-      stopParent?.();
-    };
+    if (this.#parent !== undefined && this.#following === undefined) {
+      this.#parent.#follow();
+      this.#following = this.#parent.#add(this);
+    }
+    if (this.#outside === undefined || this.#onOutsideAbort !== undefined) return;
+    this.#onOutsideAbort = () => this.abort(cancelled());
+    this.#outside.addEventListener('abort', this.#onOutsideAbort, { once: true });
+  }
+
+  #add(target: Link['target']): Link {
+    const link: Link = { target, previous: this.#last, next: undefined, isLinked: true };
+    if (this.#last === undefined) this.#first = link;
+    else this.#last.next = link;
+    this.#last = link;
+    return link;
+  }
+
+  #remove(link: Link): void {
+    if (!link.isLinked) return;
+    const { previous, next } = link;
+    if (previous === undefined) this.#first = next;
+    else previous.next = next;
+    if (next === undefined) this.#last = previous;
+    else next.previous = previous;
+    // A function that removes it may live long; it must not keep others in memory.
+    link.previous = undefined;
+    link.next = undefined;
+    link.isLinked = false;
+  }
+
+  #links(): readonly Link[] {
+    const links: Link[] = [];
+    for (let link = this.#first; link !== undefined; link = link.next) links.push(link);
+    return links;
   }
 }
 
@@ -134,7 +174,8 @@ function abortError(reason: ToolError): Error {
 
 /** Counts running work, so that closing can wait for it. */
 export interface InFlight {
-  track<T>(work: Promise<T>): Promise<T>;
+  enter(): void;
+  leave(): void;
   /** Resolves when no work is running, or after `limitMs`. */
   drained(limitMs: number): Promise<void>;
 }
@@ -142,15 +183,13 @@ export interface InFlight {
 export function createInFlight(clock: Clock): InFlight {
   let count = 0;
   let onIdle: (() => void) | undefined;
-  const leave = () => {
-    count--;
-    if (count === 0) onIdle?.();
-  };
   return {
-    track(work) {
+    enter() {
       count++;
-      work.then(leave, leave);
-      return work;
+    },
+    leave() {
+      count--;
+      if (count === 0) onIdle?.();
     },
     drained(limitMs) {
       if (count === 0) return Promise.resolve();

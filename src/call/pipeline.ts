@@ -68,18 +68,17 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   };
 
   const runChain = (chain: Chain, call: Call): MaybePromise<ToolResult> => {
-    const { observers } = chain;
-    if (observers.length === 0) return untilCancelled(call, chain.run(call));
-    for (const observer of observers) tellStart(observer, call);
-    const end = (result: ToolResult): ToolResult => {
-      Object.freeze(result); // observers must not change it
-      for (let index = observers.length - 1; index >= 0; index--) tellEnd(observers[index], call, result);
-      return result;
-    };
-    const result = untilCancelled(call, chain.run(call));
-    return isPromise(result) ? result.then(end) : end(result);
+    for (const observer of chain.observers) tellStart(observer, call);
+    const result = chain.run(call);
+    if (isPromise(result)) return untilCancelled(result, call, (settled) => tellEnds(chain, call, settled));
+    release(call);
+    return tellEnds(chain, call, result);
   };
 
+  const tellEnds = ({ observers }: Chain, call: Call, result: ToolResult): ToolResult => {
+    for (let index = observers.length - 1; index >= 0; index--) tellEnd(observers[index], call, result);
+    return result;
+  };
   const complain = (observer: Extension | undefined, cause: unknown) =>
     options.warn(`The observer "${observer?.name}" failed: ${messageOf(cause)}`);
   const tellStart = (observer: Extension, call: Call): void => {
@@ -92,7 +91,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   };
   const tellEnd = (observer: Extension | undefined, call: Call, result: ToolResult): void => {
     try {
-      const pending: unknown = observer?.onEnd?.(call, result);
+      const pending: unknown = observer?.onEnd?.(call, Object.freeze(result)); // observers must not change it
       if (isPromise(pending)) pending.catch((cause) => complain(observer, cause));
     } catch (cause) {
       complain(observer, cause);
@@ -168,13 +167,24 @@ function guarded(
   work: (call: Call, passed: Passed) => unknown,
   refuse: (cause: unknown, call: Call) => FailedResult,
 ): Step {
+  const settle = (value: unknown, call: Call): ToolResult => {
+    try {
+      return requireResult(value);
+    } catch (cause) {
+      return refuse(cause, call);
+    }
+  };
   return function step(call) {
     const passed: Passed = { on: undefined };
     try {
       const result = work(call, passed);
       if (passed.on !== undefined && result === passed.on) return passed.on;
       if (!isPromise(result)) return requireResult(result);
-      return result.then(requireResult).catch((cause: unknown) => refuse(cause, call));
+      const promise = result instanceof Promise ? result : Promise.resolve(result); // another thenable may do anything
+      return promise.then(
+        (value) => settle(value, call),
+        (cause) => refuse(cause, call),
+      );
     } catch (cause) {
       return refuse(cause, call);
     }
@@ -217,17 +227,26 @@ function release(call: Call): void {
 }
 
 /** Ends the call when it is cancelled, even if gates or the tool go on, and releases subscriptions. */
-function untilCancelled(call: Call, result: MaybePromise<ToolResult>): MaybePromise<ToolResult> {
-  if (!isPromise(result)) {
-    release(call);
-    return result;
-  }
+function untilCancelled(
+  result: Promise<ToolResult>,
+  call: Call,
+  end: (result: ToolResult) => ToolResult,
+): Promise<ToolResult> {
+  const { inFlight } = call.origin.host;
+  inFlight.enter();
   return new Promise((resolve) => {
-    const stopListening = call.onAbort((reason) => resolve(failed(reason)));
+    let hasEnded = false;
+    const endOnce = (ended: ToolResult): void => {
+      if (hasEnded) return;
+      hasEnded = true;
+      resolve(end(ended));
+      inFlight.leave();
+    };
+    const stopListening = call.onAbort((reason) => endOnce(failed(reason)));
     result.then((settled) => {
       stopListening();
       release(call);
-      resolve(settled);
+      endOnce(settled);
     });
   });
 }

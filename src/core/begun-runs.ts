@@ -27,6 +27,8 @@ let isFull: (runs: BegunRuns) => boolean;
 export class BegunRuns {
   /** Start of the call in milliseconds since 1970. */
   readonly startedAt: number;
+  /** True after the call has returned a result. */
+  isOver = false;
   #count = 0;
   #isOver = false;
   #most = Number.POSITIVE_INFINITY;
@@ -120,7 +122,8 @@ export function endUnbegun(call: ToolCall): boolean {
 /** The timers of a call. They pause while the call is held. */
 export interface CallTime {
   holds: number;
-  readonly timers: Set<CallTimer>;
+  /** Rarely more than one. */
+  readonly timers: CallTimer[];
 }
 
 interface CallTimer {
@@ -136,7 +139,7 @@ interface TimerOptions {
 
 function timeOf(call: ToolCall): CallTime {
   const facts = call[FACTS];
-  facts.time ??= { holds: 0, timers: new Set() };
+  facts.time ??= { holds: 0, timers: [] };
   return facts.time;
 }
 
@@ -157,10 +160,11 @@ export function startCallTimer(call: ToolCall, { clock, timeMs, onEnd }: TimerOp
       stopTimer = clock.setTimer(Math.max(leftMs, 1), onEnd);
     },
   };
-  time.timers.add(timer);
+  time.timers.push(timer);
   if (time.holds === 0) timer.resume();
   return () => {
-    time.timers.delete(timer);
+    const index = time.timers.indexOf(timer);
+    if (index !== -1) time.timers.splice(index, 1);
     stopTimer?.();
   };
 }

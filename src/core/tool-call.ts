@@ -44,8 +44,6 @@ export interface CallFacts extends BegunRuns {
   traceparent?: string;
   /** The timers of the call. */
   time?: CallTime;
-  /** True after the call has returned a result. */
-  isOver?: boolean;
   /** Reports to the door the request by which the tool asks during the call. */
   onQuestion?(id: string): void;
   /** Ends the questions that are open at this moment. */

@@ -36,7 +36,6 @@ export interface ChestHost extends Omit<CallHost, 'toolsFor'> {
   isClosed(): boolean;
   isStarting(): boolean;
   now(): number;
-  track(result: Promise<ToolResult>): Promise<ToolResult>;
   rewriteListing(specs: readonly ToolSpec[]): readonly ToolSpec[];
   readonly rank: Retriever['rank'];
   /** Usage counts of tools by a caller under a profile; undefined if usage is not counted. */
@@ -191,7 +190,7 @@ class OpenChest implements Omit<EnterableChest, keyof DeprecatedNames> {
   #enter(entering: Entering): Promise<ToolResult> {
     this.#entrance ??= this.#openEntrance();
     const result = enterCall(this.#entrance, entering);
-    return isPromise(result) ? this.#host.track(result) : Promise.resolve(result);
+    return isPromise(result) ? result : Promise.resolve(result);
   }
 
   /** The chest of the caller that parked the call, as the resuming caller may have other roles. The approve function of the current caller is kept. */
@@ -204,7 +203,7 @@ class OpenChest implements Omit<EnterableChest, keyof DeprecatedNames> {
   }
 
   #openEntrance(): Entrance {
-    const { lifetime, servicesFor, stateFor, confirm, keepTask, warn } = this.#host;
+    const { lifetime, inFlight, servicesFor, stateFor, confirm, keepTask, warn } = this.#host;
     const { pipeline, now, isClosed, isStarting } = this.#host;
     const toolsFor = (call: Call): ToolCall['tools'] => {
       const chest = this.#asWhoParked(call);
@@ -217,7 +216,7 @@ class OpenChest implements Omit<EnterableChest, keyof DeprecatedNames> {
     };
     return {
       caller: this.#caller,
-      host: { lifetime, servicesFor, stateFor, confirm, keepTask, warn, toolsFor },
+      host: { lifetime, inFlight, servicesFor, stateFor, confirm, keepTask, warn, toolsFor },
       view: () => this.#view(),
       pipeline,
       now,

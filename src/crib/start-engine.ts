@@ -182,7 +182,7 @@ function createHost(core: EngineCore, phase: Pick<ChestHost, 'isClosed' | 'isSta
     pipeline: extensions.pipeline,
     now: systemClock.now,
     lifetime,
-    track: inFlight.track,
+    inFlight,
     rewriteListing: extensions.rewriteListing,
     rank,
     usageOf: (profile, callerId) => core.definition.usage?.of(profile, callerId),

@@ -40,11 +40,10 @@ export const timeout: ExtensionRecord<TimeoutConfig & WithClock> = {
             stopListening();
             fork.release();
           };
-          const message = `"${call.spec.name}" did not finish within ${timeoutMs} ms.`;
           const stopTimer = startCallTimer(call, {
             clock,
             timeMs: timeoutMs,
-            onEnd: () => end(toolError('timeout', message, { retryable: true })),
+            onEnd: () => end(tooLate(call.spec.name, timeoutMs)),
           });
           const stopListening = call.onAbort(end);
           result.then((settled) => {
@@ -56,3 +55,7 @@ export const timeout: ExtensionRecord<TimeoutConfig & WithClock> = {
     };
   },
 };
+
+function tooLate(name: string, timeoutMs: number): ToolError {
+  return toolError('timeout', `"${name}" did not finish within ${timeoutMs} ms.`, { retryable: true });
+}
