@@ -41,7 +41,14 @@ const commands = await build({
   banner: { js: "'use strict'; const __moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
 });
 
-const code = readFileSync(join(root, 'dist/cli/run-cli.cjs'));
+// One letter that is not ASCII would double the memory of the whole text. esbuild leaves those of regular expressions.
+const file = join(root, 'dist/cli/run-cli.cjs');
+const code = readFileSync(file, 'utf8').replaceAll(
+  /[^\0-\x7f]/g,
+  (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+);
+writeFileSync(file, code);
+
 const version = createHash('sha256').update(code).digest('hex').slice(0, 16);
 const entry = await build({
   ...usual,

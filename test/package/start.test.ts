@@ -182,6 +182,12 @@ describe('the built command', () => {
     expect(readdirSync(folder)).not.toContain('toolcrib-old-list.cache');
   });
 
+  it('is ASCII, so that its text takes one byte a letter in memory', () => {
+    const text = readFileSync(join(dirname(MAIN), 'run-cli.cjs'), 'latin1');
+    expect(text.match(/.{0,40}[^\0-\x7f].{0,40}/)).toBeNull();
+    expect(text).toContain('\\u3002'); // in a regular expression of the search
+  });
+
   it('runs in strict mode, as its sources do', () => {
     for (const name of globSync('*.cjs', { cwd: dirname(MAIN) })) {
       expect(readFileSync(join(dirname(MAIN), name), 'utf8')).toMatch(/^'use strict';/);

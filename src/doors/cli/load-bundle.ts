@@ -80,13 +80,14 @@ type RunFile = (exports: object, require: Require, module: object, file: string,
 /**
  * Loads the code of the command line, one file in the built package, with the code that V8 compiled in an earlier run.
  * Node's own cache holds only code compiled while a file is loaded; most functions are compiled at their first call.
+ * The file is ASCII, which is read and kept with one byte a letter.
  */
 export function loadBundle(version: string, args: readonly string[]): Bundle {
   const folder = import.meta.dirname;
   const file = join(folder, 'run-cli.cjs');
   const cache = openCodeCache(`${version}-${useOf(args)}`);
   const cachedData = cache?.read();
-  const text = `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'utf8')}\n})`;
+  const text = `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'latin1')}\n})`;
   const script = new Script(text, {
     filename: file,
     ...(cachedData !== undefined && { cachedData }),
