@@ -98,13 +98,13 @@ function firstAnswerForAll(): Executor['execute'] {
 
 describe('an executor that breaks the contract is reported', () => {
   it.each<readonly [what: string, spoiled: Partial<Executor>, law: string, why: string]>([
+    ['an invalid schema', { runSchema: { type: 'object', properties: 5 } }, 'it has a kind', 'not a valid JSON Schema'],
     [
-      'a schema that is none',
-      { runSchema: { type: 'object', properties: 5 } },
-      'it has a kind',
-      'not a valid JSON Schema',
+      'no check of its runs',
+      { check: () => [] },
+      'it refuses an invalid run before a call: an unknown argument',
+      'Neither',
     ],
-    ['no check of its runs', { check: () => [] }, 'it refuses an invalid run before a call: an argument', 'Neither'],
     ['a check that refuses everything', { check: () => ['no'] }, 'it accepts valid runs', 'refuses a valid run: no'],
     ['data that is not JSON', { execute: () => done('', new Date() as never) }, 'it returns a result', 'not JSON'],
     ['no result at all', { execute: () => 'hello' as never }, 'it returns a result', 'not a ToolResult'],
