@@ -58,8 +58,6 @@ export const MANY_PARAMETERS: Readonly<Record<string, number>> = {
   'crib/catalog/explain.ts explainPolicy': 5,
   'crib/catalog/explain.ts whyHidden': 4,
   'define/read-policy.ts readCounted': 4,
-  'doors/cli/commands/call-tool.ts parseText': 4,
-  'doors/cli/commands/call-tool.ts parseTexts': 4,
   'doors/cli/table.ts shrink': 4,
   'doors/mcp/answer-request.ts errorResponse': 4,
   'extensions/offload.ts keep': 4,

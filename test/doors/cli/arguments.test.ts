@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseArguments } from '../../../src/doors/cli/commands/call-tool.ts';
+import { parseArguments } from '../../../src/doors/cli/call-arguments.ts';
 
 const schema = {
   type: 'object',
