@@ -1,3 +1,4 @@
+import { APPROVAL_STATES } from '../../core/ports/approval-states.ts';
 import type { FlagName, Flags } from './flags.ts';
 
 /** 0 ok, 1 the call failed or was refused, 2 usage or configuration, 130 interrupted. */
@@ -7,7 +8,11 @@ export type ExitCode = 0 | 1 | 2 | 130;
 export interface Invocation {
   readonly words: readonly string[];
   readonly flags: Flags;
+  /** The values of flags that this command takes several times. */
+  readonly lists?: FlagLists;
 }
+
+type FlagLists = Readonly<Partial<Record<FlagName, readonly string[]>>>;
 
 export type RunCommand = (invocation: Invocation) => Promise<ExitCode>;
 
@@ -27,6 +32,10 @@ export interface Command {
   readonly summary: string;
   readonly words?: readonly CommandWord[];
   readonly flags?: readonly FlagName[];
+  /** The allowed values of flags whose values depend on the command. */
+  readonly values?: FlagLists;
+  /** Flags that this command takes several times, although others take them once. */
+  readonly repeats?: readonly FlagName[];
   readonly examples?: readonly string[];
   /** Imports the code of the command; called only when it runs. */
   load?(): Promise<RunCommand>;
@@ -110,6 +119,7 @@ export const COMMANDS: readonly Command[] = [
       { name: 'ID', optional: true },
     ],
     flags: ['state', 'note', 'remember'],
+    values: { state: [...APPROVAL_STATES, 'all'] },
     examples: [
       'toolcrib approvals show 4f7k-9xm2-tq0d',
       'toolcrib approvals approve 4f7k-9xm2-tq0d --remember 12h',

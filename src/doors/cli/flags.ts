@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { APPROVAL_STATES } from '../../core/ports/approval-states.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 
 /** The definition of a flag. */
@@ -54,11 +53,7 @@ export const FLAGS = {
   args: { takes: 'JSON', summary: 'arguments as a JSON object; - reads them from stdin' },
   yes: { short: 'y', summary: 'approve the call as the operator' },
   approval: { takes: 'ID', summary: 'run a parked call that was approved' },
-  state: {
-    takes: 'STATE',
-    summary: 'only approvals in this state (default: waiting)',
-    values: [...APPROVAL_STATES, 'all'],
-  },
+  state: { takes: 'STATE', summary: 'only those in this state (default: waiting)' },
   note: { takes: 'TEXT', summary: 'message to the caller' },
   remember: {
     takes: 'WHAT',

@@ -26,15 +26,15 @@ type Token = ReturnType<typeof tokenize>[number];
 export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
   const tokens = tokenize(args);
   const [name, ...words] = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
-  const flags = readFlags(tokens);
-  const command = findCommand(nameOf(name, flags));
+  const given = readFlags(tokens);
+  const command = findCommand(nameOf(name, given));
   if (command.isLater === true) {
     throw notAvailable(`"toolcrib ${command.name}"`, '"toolcrib help" lists the available commands');
   }
-  if (flags.help === true) return { ...parseCommandLine(['help']), words: name === undefined ? [] : [command.name] };
-  requireTaken(flags, command);
+  if (given.has('help')) return { ...parseCommandLine(['help']), words: name === undefined ? [] : [command.name] };
+  requireTaken(given, command);
   requireWords(words, command);
-  return { command, words, flags };
+  return { command, words, ...toFlags(given, command) };
 }
 
 // Not strict, so that the error messages are ours.
@@ -42,10 +42,10 @@ function tokenize(args: readonly string[]) {
   return parseArgs({ args: [...args], options: OPTIONS, strict: false, allowPositionals: true, tokens: true }).tokens;
 }
 
-function nameOf(name: string | undefined, flags: Flags): string {
+function nameOf(name: string | undefined, given: Given): string {
   if (name !== undefined) return name;
-  if (flags.help === true) return 'help';
-  if (flags.version === true) return 'version';
+  if (given.has('help')) return 'help';
+  if (given.has('version')) return 'version';
   throw usage('Command missing.');
 }
 
@@ -57,19 +57,32 @@ export function findCommand(name: string): Command {
   throw usage(`Unknown command "${name}".${didYouMean(name, known)}`);
 }
 
-function readFlags(tokens: readonly Token[]): Flags {
-  const given = new Map<string, true | string | string[]>();
+/** All values of each flag, in their order. */
+type Given = ReadonlyMap<string, readonly (true | string)[]>;
+
+function readFlags(tokens: readonly Token[]): Given {
+  const given = new Map<string, (true | string)[]>();
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
     const definition = findFlag(token.name);
     if (definition === undefined) throw unknownFlag(token.rawName, token.name);
-    const value = readValue(token, definition);
-    const before = given.get(token.name);
-    if (definition.many === true) given.set(token.name, [...(Array.isArray(before) ? before : []), String(value)]);
-    else if (before === undefined || before === value) given.set(token.name, value);
-    else throw usage(`--${token.name} is given twice with different values.`);
+    given.set(token.name, [...(given.get(token.name) ?? []), readValue(token, definition)]);
   }
-  return Object.fromEntries(given) as Flags; // each name is known, and its value is of the kind its definition says
+  return given;
+}
+
+function toFlags(given: Given, { repeats = [] }: Command): Pick<Invocation, 'flags' | 'lists'> {
+  const isRepeated = (name: string) => repeats.some((repeated) => repeated === name);
+  const [lists, single] = [true, false].map((wanted) => [...given].filter(([name]) => isRepeated(name) === wanted));
+  const flags = single?.map(([name, values]) => {
+    if (findFlag(name)?.many === true) return [name, values];
+    if (new Set(values).size > 1) throw usage(`--${name} is given twice with different values.`);
+    return [name, values[0]];
+  });
+  return {
+    flags: Object.fromEntries(flags ?? []) as Flags, // each name is known, and its value is of the kind its definition says
+    lists: Object.fromEntries(lists ?? []),
+  };
 }
 
 function readValue(token: Token & { kind: 'option' }, { takes, values }: FlagDefinition): true | string {
@@ -77,20 +90,25 @@ function readValue(token: Token & { kind: 'option' }, { takes, values }: FlagDef
     if (token.value !== undefined) throw usage(`${token.rawName} does not take a value.`);
     return true;
   }
-  const isForgotten = token.value === undefined || (!token.inlineValue && /^-./.test(token.value));
+  const isForgotten = token.value === undefined || (!token.inlineValue && /^-\D/.test(token.value));
   if (isForgotten) throw usage(`${token.rawName} needs a value: ${token.rawName} ${takes}.`);
   const value = String(token.value);
-  if (values !== undefined && !values.includes(value)) {
-    throw usage(`${token.rawName} must be one of ${values.join(', ')}, not "${value}".${didYouMean(value, values)}`);
-  }
+  requireListed(token.rawName, value, values);
   return value;
 }
 
-function requireTaken(flags: Flags, command: Command): void {
+function requireListed(flag: string, value: string, values: readonly string[] | undefined): void {
+  if (values === undefined || values.includes(value)) return;
+  throw usage(`${flag} must be one of ${values.join(', ')}, not "${value}".${didYouMean(value, values)}`);
+}
+
+function requireTaken(given: Given, command: Command): void {
   const taken = flagsOf(command);
-  const foreign = Object.keys(flags).find((name) => !taken.includes(name));
-  if (foreign === undefined) return;
-  throw usage(`"toolcrib ${command.name}" does not take --${foreign}.${suggestFlag(foreign, taken)}`, command.name);
+  const foreign = [...given.keys()].find((name) => !taken.includes(name));
+  if (foreign !== undefined)
+    throw usage(`"toolcrib ${command.name}" does not take --${foreign}.${suggestFlag(foreign, taken)}`, command.name);
+  for (const [name, allowed] of Object.entries(command.values ?? {}))
+    for (const value of given.get(name) ?? []) requireListed(`--${name}`, String(value), allowed);
 }
 
 function requireWords(words: readonly string[], command: Command): void {

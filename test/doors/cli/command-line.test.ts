@@ -47,6 +47,10 @@ describe('the grammar of the command line', () => {
       '--format must be one of openai, anthropic, gemini, mcp, not "opnai". Did you mean "openai"?',
     ],
     [['list', '--config', 'a', '--config', 'b'], '--config is given twice with different values.'],
+    [
+      ['approvals', '--state', 'wating'],
+      '--state must be one of waiting, approved, denied, expired, withdrawn, claimed, done, all, not "wating". Did you mean "waiting"?',
+    ],
     [['constructor'], 'Unknown command "constructor".'],
     [['list', '--toString'], 'Unknown flag --toString.'],
     [[], 'Command missing.'],

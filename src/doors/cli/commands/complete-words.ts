@@ -1,5 +1,5 @@
 import { AVAILABLE, COMMANDS, type Command, type CommandWord, type ExitCode, type Invocation } from '../commands.ts';
-import { FLAGS, type FlagDefinition, findFlag, GLOBAL_FLAGS, usage } from '../flags.ts';
+import { FLAGS, type FlagDefinition, type FlagName, findFlag, GLOBAL_FLAGS, usage } from '../flags.ts';
 import { type KeptNames, readNames } from '../kept-names.ts';
 import { print } from '../output.ts';
 import { flagsOf } from '../parse-command-line.ts';
@@ -58,8 +58,10 @@ function candidatesFor(typed: Typed, current: string): readonly string[] {
   return wordCandidates(wanted[Math.min(typed.words.length, wanted.length - 1)], typed);
 }
 
-function valuesOf(flag: string, { config }: Typed): readonly string[] {
-  const { values }: FlagDefinition = FLAGS[flag as keyof typeof FLAGS]; // it takes a value, so it is known
+function valuesOf(flag: string, { config, command }: Typed): readonly string[] {
+  const name = flag as FlagName; // it takes a value, so it is known
+  const definition: FlagDefinition = FLAGS[name];
+  const values = command?.values?.[name] ?? definition.values;
   if (values !== undefined) return values;
   switch (flag) {
     case 'profile':

@@ -1,6 +1,6 @@
 import { packageVersion } from '../../../system/package-version.ts';
 import { AVAILABLE, COMMANDS, type Command, type CommandWord, type ExitCode, type Invocation } from '../commands.ts';
-import { findFlag, GLOBAL_FLAGS } from '../flags.ts';
+import { type FlagName, findFlag, GLOBAL_FLAGS } from '../flags.ts';
 import { paint, print, printJson } from '../output.ts';
 import { findCommand } from '../parse-command-line.ts';
 
@@ -19,7 +19,7 @@ function overview(): string {
     heading('Commands'),
     ...rows(AVAILABLE.map((command) => [synopsis(command), command.summary])),
     heading('Flags of every command'),
-    ...rows([...GLOBAL_FLAGS, 'version'].map(flagRow)),
+    ...rows([...GLOBAL_FLAGS, 'version'].map((flag) => flagRow(flag))),
     heading('Not available in this version'),
     `  ${COMMANDS.filter(({ isLater }) => isLater)
       .map((command) => command.name)
@@ -37,9 +37,9 @@ function helpOf(command: Command): string {
   return [
     `Usage: toolcrib ${synopsis(command)}${uses}`,
     `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`,
-    ...(flags.length === 0 ? [] : [heading('Flags'), ...rows(flags.map(flagRow))]),
+    ...(flags.length === 0 ? [] : [heading('Flags'), ...rows(flags.map((flag) => flagRow(flag, command)))]),
     heading('Flags of every command'),
-    ...rows(GLOBAL_FLAGS.map(flagRow)),
+    ...rows(GLOBAL_FLAGS.map((flag) => flagRow(flag, command))),
     ...(examples.length === 0 ? [] : [heading('Examples'), ...examples.map((example) => `  ${example}`)]),
   ].join('\n');
 }
@@ -55,9 +55,10 @@ function toWord({ name, values, optional, many }: CommandWord): string {
 }
 
 /** A flag with its value, and its meaning. */
-export function flagRow(name: string): readonly [string, string] {
+export function flagRow(name: string, command?: Command): readonly [string, string] {
   const { takes, short, summary, values } = findFlag(name) ?? { summary: '' };
-  const value = takes === undefined ? '' : ` ${values?.join('|') ?? takes}`;
+  const listed = command?.values?.[name as FlagName] ?? values; // undefined for other names
+  const value = takes === undefined ? '' : ` ${listed?.join('|') ?? takes}`;
   return [`--${name}${value}${short === undefined ? '' : `, -${short}`}`, summary];
 }
 
