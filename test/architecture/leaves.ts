@@ -222,7 +222,7 @@ const command: Leaf = {
   row: 'a command',
   name: 'salute',
   files: {
-    'src/doors/cli/commands/salute.ts': `import type { ExitCode, Invocation } from '../commands.ts';
+    'src/doors/cli/commands/salute.ts': `import type { ExitCode, Invocation } from '../command.ts';
 import { print } from '../output.ts';
 
 export async function salute({ words }: Invocation): Promise<ExitCode> {

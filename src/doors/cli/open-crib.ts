@@ -5,7 +5,7 @@ import { didYouMean } from '../../core/read-options.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { Chest } from '../../crib/chest.ts';
 import type { Crib } from '../../crib/crib.ts';
-import type { ExitCode } from './commands.ts';
+import type { ExitCode } from './command.ts';
 import { type Flags, findConfig } from './flags.ts';
 import { keepNames } from './kept-names.ts';
 import { note, toLine, withProgress } from './output.ts';

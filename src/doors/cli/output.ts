@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { withoutTerminalCodes } from '../../core/visible-text.ts';
 import type { Crib } from '../../crib/crib.ts';
-import type { ExitCode } from './commands.ts';
+import type { ExitCode } from './command.ts';
 import type { Flags } from './flags.ts';
 
 type Paint = 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan';

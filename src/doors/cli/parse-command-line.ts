@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { didYouMean } from '../../core/read-options.ts';
 import { notAvailable, type ToolcribError } from '../../core/tool-error.ts';
-import { AVAILABLE, COMMANDS, type Command, type Invocation } from './commands.ts';
+import type { Command, Invocation } from './command.ts';
+import { AVAILABLE, COMMANDS } from './commands.ts';
 import { FLAGS, type FlagDefinition, type FlagName, type Flags, findFlag, GLOBAL_FLAGS, usage } from './flags.ts';
 
 /** A valid command line. */

@@ -1,4 +1,4 @@
-import type { Command, ExitCode, RunCommand } from './commands.ts';
+import type { Command, ExitCode, RunCommand } from './command.ts';
 import type { Flags } from './flags.ts';
 import { endOnInterrupt, note, paint, reportFailure, toLines } from './output.ts';
 import { parseCommandLine } from './parse-command-line.ts';

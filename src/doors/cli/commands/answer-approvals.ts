@@ -8,7 +8,7 @@ import { ToolcribError } from '../../../core/tool-error.ts';
 import { visible, visibleJson } from '../../../core/visible-text.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { toShownApproval, toTime } from '../../shown.ts';
-import type { ExitCode, Invocation } from '../commands.ts';
+import type { ExitCode, Invocation } from '../command.ts';
 import { type Flags, readDurationMs, usage } from '../flags.ts';
 import { whoIsHere, withStore } from '../open-crib.ts';
 import { note, print } from '../output.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../../core/tool-result.ts';
 import type { Chest } from '../../../crib/chest.ts';
 import { parseArguments, readArguments } from '../call-arguments.ts';
-import type { ExitCode, Invocation } from '../commands.ts';
+import type { ExitCode, Invocation } from '../command.ts';
 import { openChest, suggestTool, untilListed, whoIsHere, withCrib } from '../open-crib.ts';
 import { cancelOnInterrupt, type Interruption, note, paint, print, printJson, toLine, toLines } from '../output.ts';
 

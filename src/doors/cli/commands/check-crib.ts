@@ -6,7 +6,7 @@ import { EXTENSION_ORDER } from '../../../crib/built-ins.ts';
 import { untoldTroubles } from '../../../crib/catalog/problems.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { type Counting, TOKEN_FORMATS, type TokenFormat, tokensByFormat } from '../../../formats/token-cost.ts';
-import type { ExitCode, Invocation } from '../commands.ts';
+import type { ExitCode, Invocation } from '../command.ts';
 import { describeStarting, openProfiles, withCrib } from '../open-crib.ts';
 import { counted, note, paint, print, printJson, reportFailure, toLine, withProgress } from '../output.ts';
 import { figures, flexible, printTable, tokenText } from '../table.ts';

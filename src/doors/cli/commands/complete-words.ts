@@ -1,4 +1,5 @@
-import { AVAILABLE, COMMANDS, type Command, type CommandWord, type ExitCode, type Invocation } from '../commands.ts';
+import type { Command, CommandWord, ExitCode, Invocation } from '../command.ts';
+import { AVAILABLE, COMMANDS } from '../commands.ts';
 import { FLAGS, type FlagDefinition, type FlagName, findFlag, GLOBAL_FLAGS, usage } from '../flags.ts';
 import { type KeptNames, readNames } from '../kept-names.ts';
 import { print } from '../output.ts';

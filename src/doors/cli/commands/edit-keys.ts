@@ -3,7 +3,7 @@ import { ToolcribError } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import type { CreatedKey, KeyInfo } from '../../../identity/api-keys.ts';
 import { toShownKey, toTime } from '../../shown.ts';
-import type { ExitCode, Invocation } from '../commands.ts';
+import type { ExitCode, Invocation } from '../command.ts';
 import { type Flags, readExpiry, usage } from '../flags.ts';
 import { whoIsHere, withStore } from '../open-crib.ts';
 import { note, print, printJson, toLine } from '../output.ts';

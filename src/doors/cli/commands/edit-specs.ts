@@ -6,7 +6,7 @@ import { describe } from '../../../core/read-options.ts';
 import { messageOf, notAvailable, ToolcribError } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import type { EntryMistake } from '../../../crib/sources/check-stored.ts';
-import type { ExitCode, Invocation } from '../commands.ts';
+import type { ExitCode, Invocation } from '../command.ts';
 import { type Flags, usage } from '../flags.ts';
 import { whoIsHere, withCrib, withStore } from '../open-crib.ts';
 import { note, print, printJson } from '../output.ts';

@@ -10,7 +10,7 @@ import {
   readRequests,
   unknownIds,
 } from '../../../crib/search-quality.ts';
-import type { ExitCode, Invocation } from '../commands.ts';
+import type { ExitCode, Invocation } from '../command.ts';
 import { type Flags, readCount, usage } from '../flags.ts';
 import { openChest, withCrib } from '../open-crib.ts';
 import { note, print, printJson } from '../output.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AuditSummary } from '../../../audit/crib-audit.ts';
 import type { AuditReport } from '../../../core/ports/audit-report.ts';
 import type { Crib } from '../../../crib/crib.ts';
-import type { ExitCode, Invocation } from '../commands.ts';
+import type { ExitCode, Invocation } from '../command.ts';
 import { type Flags, usage } from '../flags.ts';
 import { withStore } from '../open-crib.ts';
 import { counted, note, paint, print, printJson, toLine } from '../output.ts';

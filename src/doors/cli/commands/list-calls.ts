@@ -1,7 +1,7 @@
 import type { CallRow } from '../../../audit/recorded-calls.ts';
 import { defined } from '../../../core/read-options.ts';
 import { toShownCall } from '../../shown.ts';
-import type { ExitCode, Invocation } from '../commands.ts';
+import type { ExitCode, Invocation } from '../command.ts';
 import { readCount } from '../flags.ts';
 import { withStore } from '../open-crib.ts';
 import { note, printJson } from '../output.ts';

@@ -1,5 +1,5 @@
 import { tokensOf } from '../../../formats/token-cost.ts';
-import type { ExitCode, Invocation } from '../commands.ts';
+import type { ExitCode, Invocation } from '../command.ts';
 import { openChest, openProfiles, withCrib } from '../open-crib.ts';
 import { note, printJson } from '../output.ts';
 import { countingOf, figures, flexible, printTable, tokenText, USUAL_FORMAT } from '../table.ts';

@@ -3,7 +3,7 @@ import type { Crib } from '../../../crib/crib.ts';
 import { findServer } from '../../../crib/running-server.ts';
 import type { SourceReport } from '../../../crib/sources/source-slot.ts';
 import { type Counting, tokensOf } from '../../../formats/token-cost.ts';
-import type { ExitCode, Invocation } from '../commands.ts';
+import type { ExitCode, Invocation } from '../command.ts';
 import { type Flags, findConfig } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
 import { note, printJson, toLine, withProgress } from '../output.ts';

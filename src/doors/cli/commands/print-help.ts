@@ -1,5 +1,6 @@
 import { packageVersion } from '../../../system/package-version.ts';
-import { AVAILABLE, COMMANDS, type Command, type CommandWord, type ExitCode, type Invocation } from '../commands.ts';
+import type { Command, CommandWord, ExitCode, Invocation } from '../command.ts';
+import { AVAILABLE, COMMANDS } from '../commands.ts';
 import { type FlagName, findFlag, GLOBAL_FLAGS } from '../flags.ts';
 import { paint, print, printJson } from '../output.ts';
 import { findCommand } from '../parse-command-line.ts';

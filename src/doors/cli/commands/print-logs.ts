@@ -6,7 +6,7 @@ import { visibleJson } from '../../../core/visible-text.ts';
 import { openOneSource } from '../../../crib/create-crib.ts';
 import { findServer } from '../../../crib/running-server.ts';
 import { parseJson } from '../../../system/parse-json.ts';
-import type { ExitCode, Invocation } from '../commands.ts';
+import type { ExitCode, Invocation } from '../command.ts';
 import { type Flags, findConfig } from '../flags.ts';
 import { cancelOnInterrupt, note, print, toLine, toLines } from '../output.ts';
 

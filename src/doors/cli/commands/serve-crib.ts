@@ -4,7 +4,7 @@ import { messageOf } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { packageVersion } from '../../../system/package-version.ts';
 import type { RunningServer } from '../../rest/start-server.ts';
-import type { ExitCode, Invocation } from '../commands.ts';
+import type { ExitCode, Invocation } from '../command.ts';
 import { type Flags, usage } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
 import { cancelOnInterrupt, note, noteReview, paint, toLine } from '../output.ts';

@@ -6,7 +6,7 @@ import type { Crib } from '../../../crib/crib.ts';
 import { findServer } from '../../../crib/running-server.ts';
 import { packageVersion } from '../../../system/package-version.ts';
 import type { StdioConnection } from '../../mcp/serve-stdio.ts';
-import type { ExitCode } from '../commands.ts';
+import type { ExitCode } from '../command.ts';
 import { type Flags, findConfig, usage } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
 import { cancelOnInterrupt, note, noteReview, reportFailure, takeStdout, toLines } from '../output.ts';

@@ -7,7 +7,7 @@ import { withheldNames } from '../../../crib/catalog/explain.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { tokensByFormat } from '../../../formats/token-cost.ts';
 import { toShownCall } from '../../shown.ts';
-import type { ExitCode, Invocation } from '../commands.ts';
+import type { ExitCode, Invocation } from '../command.ts';
 import { openChest, unknownTool, withCrib } from '../open-crib.ts';
 import { note, paint, print, printJson, toLine, toLines } from '../output.ts';
 import { flexible, printTable } from '../table.ts';

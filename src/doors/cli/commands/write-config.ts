@@ -1,7 +1,7 @@
 import { existsSync, linkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { codeOf, messageOf, ToolcribError } from '../../../core/tool-error.ts';
-import type { ExitCode, Invocation } from '../commands.ts';
+import type { ExitCode, Invocation } from '../command.ts';
 import { CONFIG_NAMES, type Flags, findConfig } from '../flags.ts';
 import { note, print, printJson, toLine } from '../output.ts';
 import { type ClientFile, findClientFiles, readClientFile } from './client-files.ts';
