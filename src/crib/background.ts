@@ -1,19 +1,23 @@
 import { LIBRARY_DOOR } from '../approvals/ask-callback.ts';
 import { parkedCallOf } from '../approvals/parked-results.ts';
+import type { Recheck } from '../core/caller.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
 import type { StoredTask } from '../core/ports/stored-tasks.ts';
+import { TASK_DOOR } from '../core/ports/task-states.ts';
+import { defined } from '../core/read-options.ts';
 import { messageOf, ToolcribError, toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
 import { createRecheck } from '../identity/identify.ts';
 import { idleClock, laterClock, systemClock } from '../system/clock.ts';
 import { createWebhook, readWebhook, type Webhook } from '../system/fetch/webhook.ts';
 import { type CribTasks, createTasks } from '../tasks/crib-tasks.ts';
-import { TASK_DOOR, type TaskChest } from '../tasks/run-task.ts';
+import type { TaskChest } from '../tasks/run-task.ts';
 import { type RunTasksOptions, runTasks, type TaskRunner } from '../tasks/task-runner.ts';
 import { ENTER, type EnterableChest } from './chest.ts';
 import type { Crib } from './crib.ts';
 import type { Engine } from './engine.ts';
 import { openAgain } from './open.ts';
+import { noteTaskRunner } from './running-server.ts';
 import type { Scheduling } from './scheduling.ts';
 
 /** The background calls of a crib. */
@@ -35,28 +39,10 @@ export function createBackground(engine: Engine, context: CribContext, opening: 
   const stopping = new Set<Promise<void>>();
   const { announce, close: closeWebhooks } = createAnnounce(engine, context);
   const recheck = createRecheck({ ...engine, keys: store?.keys, calendar: laterClock });
-  const openChest = (made: Pick<StoredTask, 'profile' | 'caller'>) =>
-    openAgain(opening, profiles(), made) as Promise<EnterableChest>; // every chest of a crib can be entered
-  const asTaskChest = async (made: Pick<StoredTask, 'profile' | 'caller'>) => toTaskChest(await openChest(made));
+  const openChest: OpenChest = (made) => openAgain(opening, profiles(), made) as Promise<EnterableChest>; // every chest of a crib can be entered
+  const asTaskChest = async (made: Parameters<OpenChest>[0]) => toTaskChest(await openChest(made));
 
-  const submitAgain = async (task: StoredTask): Promise<ToolResult> => {
-    const { tool, profile, caller, priority, notify } = task;
-    const lost = await recheck(caller, profile);
-    const chest = await openChest(task).catch(asRefusal);
-    if ('status' in chest) return chest;
-    const refusal =
-      lost === undefined ? {} : { refusal: toolError('denied', `"${tool}" was not sent again: ${lost}.`) };
-    const { idempotencyKey: _key, ...call } = task.call; // it would repeat the old result
-    const submission = { call, delayMs: 0, priority, resentFrom: task.id, ...(notify !== undefined && { notify }) };
-    return chest[ENTER]({
-      name: tool,
-      input: task.arguments,
-      options: { ...call, door: task.door },
-      submission,
-      ...refusal,
-    });
-  };
-  const run = (options: RunTasksOptions = {}): TaskRunner => {
+  const start = (options: RunTasksOptions = {}): TaskRunner => {
     if (store === undefined) throw new ToolcribError('not_available', 'Background calls need a store.');
     const runner = runTasks(options, {
       tasks: store.tasks,
@@ -72,27 +58,58 @@ export function createBackground(engine: Engine, context: CribContext, opening: 
       warn,
     });
     const stopSchedules = opening.startSchedules();
-    const whole = { ...runner, stop: async () => void (await Promise.all([runner.stop(), stopSchedules()])) };
-    runners.add(whole);
-    return whole;
+    return { ...runner, stop: async () => void (await Promise.all([runner.stop(), stopSchedules()])) };
   };
-  runLibraryTasks(engine, context, run);
+  const keep = (runner: TaskRunner): TaskRunner => {
+    runners.add(runner);
+    return runner;
+  };
+  runLibraryTasks(engine, context, () => keep(start()));
   return {
     tasks: createTasks({
       store,
       redact,
       openAgain: asTaskChest,
-      submitAgain,
+      submitAgain: createSubmitAgain(openChest, recheck),
       parkedResult: async (id) => store && (await parkedCallOf(id, { approvals: store.approvals, redact }))?.result,
       poll: poller.subscribe,
     }),
-    runTasks: run,
+    runTasks: (options) => keep(withNote(start(options), context)),
     stop() {
       for (const runner of runners) stopping.add(runner.stop());
     },
     async close() {
       await Promise.all(stopping);
       await closeWebhooks();
+    },
+  };
+}
+
+type OpenChest = (made: Pick<StoredTask, 'profile' | 'caller'>) => Promise<EnterableChest>;
+
+/** Submits the call of an ended task again, for the same caller, if that may still make it. */
+function createSubmitAgain(openChest: OpenChest, recheck: Recheck): (task: StoredTask) => Promise<ToolResult> {
+  return async (task) => {
+    const { tool, profile, caller, priority, notify, door } = task;
+    const lost = await recheck(caller, profile);
+    const chest = await openChest(task).catch(asRefusal);
+    if ('status' in chest) return chest;
+    const refusal = lost === undefined ? undefined : toolError('denied', `"${tool}" was not sent again: ${lost}.`);
+    const { idempotencyKey: _key, ...call } = task.call; // it would repeat the old result
+    const submission = { call, delayMs: 0, priority, resentFrom: task.id, ...defined({ notify }) };
+    const options = { ...call, door };
+    return chest[ENTER]({ name: tool, input: task.arguments, options, submission, ...defined({ refusal }) });
+  };
+}
+
+/** Notes for other processes of this machine that this one runs background calls. */
+function withNote(runner: TaskRunner, context: CribContext): TaskRunner {
+  const removeNote = noteTaskRunner(context);
+  return {
+    ...runner,
+    stop() {
+      removeNote();
+      return runner.stop();
     },
   };
 }

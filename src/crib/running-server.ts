@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
@@ -22,13 +22,23 @@ interface Note {
 const ANSWER_WITHIN_MS = 2000;
 
 /** Writes a note for other processes with the same configuration, and returns a function that removes it. Write errors are ignored. */
-export function noteServer(context: Pick<CribContext, 'configuration' | 'stateFolder'>, place: Place): () => void {
+export function noteServer(context: NoteContext, place: Place): () => void {
+  const note: Note = { pid: process.pid, url: toUrl(place) };
+  return writeNote(context, nameOf, JSON.stringify(note));
+}
+
+/** Writes a note that this process runs background calls, and returns a function that removes it. */
+export function noteTaskRunner(context: NoteContext): () => void {
+  return writeNote(context, (configuration) => `${runnersOf(configuration)}${process.pid}.json`, '{}');
+}
+
+type NoteContext = Pick<CribContext, 'configuration' | 'stateFolder'>;
+
+function writeNote(context: NoteContext, toName: (configuration: string) => string, text: string): () => void {
   const { configuration } = context;
   const folder = configuration === undefined ? undefined : context.stateFolder();
   if (configuration === undefined || folder === undefined) return () => {};
-  const file = join(folder, nameOf(configuration));
-  const note: Note = { pid: process.pid, url: toUrl(place) };
-  const text = JSON.stringify(note);
+  const file = join(folder, toName(configuration));
   try {
     writeFileSync(file, text, { mode: 0o600 });
   } catch {
@@ -36,7 +46,7 @@ export function noteServer(context: Pick<CribContext, 'configuration' | 'stateFo
   }
   return () => {
     try {
-      if (readFileSync(file, 'utf8') === text) rmSync(file); // otherwise another server has replaced the note
+      if (readFileSync(file, 'utf8') === text) rmSync(file); // otherwise another process has replaced the note
     } catch {
       // The note is gone already.
     }
@@ -45,18 +55,53 @@ export function noteServer(context: Pick<CribContext, 'configuration' | 'stateFo
 
 /** The URL of a running server with the same configuration; undefined if there is none. */
 export async function findServer(configuration: string): Promise<string | undefined> {
-  const path = resolve(configuration);
-  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  const { beside, users } = stateFolders(isFolder ? path : dirname(path), process.env);
-  for (const folder of [beside, users]) {
-    const note = await readNote(join(folder, nameOf(path)));
+  for (const folder of foldersOf(configuration)) {
+    const note = await readNote(join(folder, nameOf(configuration)));
     if (note !== undefined && isAlive(note.pid) && (await isAnswering(note.url))) return note.url;
   }
   return undefined;
 }
 
+/** True if a process on this machine runs the background calls of this configuration. Removes notes of processes that are gone. */
+export function hasTaskRunner(configuration: string): boolean {
+  const begin = runnersOf(configuration);
+  const notes = foldersOf(configuration).flatMap((folder) =>
+    namesIn(folder)
+      .filter((name) => name.startsWith(begin))
+      .map((name) => ({ file: join(folder, name), pid: Number.parseInt(name.slice(begin.length), 10) })),
+  );
+  for (const { file, pid } of notes) {
+    if (isAlive(pid)) return true;
+    rmSync(file, { force: true });
+  }
+  return false;
+}
+
+function foldersOf(configuration: string): readonly string[] {
+  const path = resolve(configuration);
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  const { beside, users } = stateFolders(isFolder ? path : dirname(path), process.env);
+  return [beside, users];
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // it does not exist
+  }
+}
+
 function nameOf(configuration: string): string {
-  return `server-${hash('sha256', realpathOf(configuration)).slice(0, 16)}.json`;
+  return `server-${hashOf(configuration)}.json`;
+}
+
+function runnersOf(configuration: string): string {
+  return `tasks-${hashOf(configuration)}-`;
+}
+
+function hashOf(configuration: string): string {
+  return hash('sha256', realpathOf(resolve(configuration))).slice(0, 16);
 }
 
 async function readNote(file: string): Promise<Note | undefined> {

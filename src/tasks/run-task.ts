@@ -7,9 +7,6 @@ import { messageOf, ToolcribError, type ToolError, type ToolErrorCode, toolError
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import type { TaskSettings } from './task-settings.ts';
 
-/** The door under which tasks call. */
-export const TASK_DOOR = 'task';
-
 /** A chest as tasks use it. */
 export interface TaskChest {
   /** Makes the call of a task. */

@@ -2,10 +2,10 @@ import type { Caller } from '../core/caller.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { ListedApproval } from '../core/ports/stored-approvals.ts';
 import { type ListedTask, TASK_STATES, type TaskState } from '../core/ports/stored-tasks.ts';
+import { TASK_DOOR } from '../core/ports/task-states.ts';
 import { defined, describe, didYouMean, readOptions } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
-import { TASK_DOOR } from './run-task.ts';
 
 /** Members that a parked call does not have. */
 type OfTask =
@@ -96,9 +96,16 @@ export function toParkedTask(approval: ListedApproval): Task {
     expiresAt,
     caller,
     approvalId: id,
-    ...defined({ outcome, conversation, turn }),
+    ...defined({ outcome: outcome ?? UNRUN_OUTCOMES[approval.state], conversation, turn }),
   };
 }
+
+/** The outcomes of parked calls that were never run. */
+const UNRUN_OUTCOMES: Readonly<Partial<Record<string, string>>> = {
+  denied: 'denied',
+  expired: 'timeout',
+  withdrawn: 'cancelled',
+};
 
 const PARKED_STATES: Readonly<Partial<Record<string, TaskState>>> = {
   waiting: 'waiting',

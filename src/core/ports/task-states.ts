@@ -69,3 +69,6 @@ export function taskStateAfter(event: TaskEvent): TaskMachineState {
   if (row === undefined) throw new TypeError(`"${event}" is not an event of a task`);
   return row.to;
 }
+
+/** The door under which tasks call. */
+export const TASK_DOOR = 'task';
