@@ -2,6 +2,7 @@ import type { Approval } from '../approvals/approvals.ts';
 import type { CallRow } from '../audit/recorded-calls.ts';
 import type { Stop } from '../core/ports/stored-stops.ts';
 import type { KeyInfo } from '../identity/api-keys.ts';
+import type { TaskDetail } from '../tasks/task-listing.ts';
 
 /** A time as ISO 8601 in UTC. */
 export function toTime(at: number): string {
@@ -45,4 +46,16 @@ export function toShownKey({ createdAt, expiresAt, revokedAt, lastUsedAt, ...key
 /** An emergency stop as JSON for REST and the command line. */
 export function toShownStop({ at, ...stop }: Stop) {
   return { ...stop, since: toTime(at) };
+}
+
+/** A task as JSON for REST and the command line. */
+export function toShownTask({ createdAt, expiresAt, runAt, startedAt, endedAt, ...task }: TaskDetail) {
+  return {
+    ...task,
+    createdAt: toTime(createdAt),
+    ...(runAt !== undefined && { runAt: toTime(runAt) }),
+    ...(startedAt !== undefined && { startedAt: toTime(startedAt) }),
+    ...(endedAt !== undefined && { endedAt: toTime(endedAt) }),
+    expiresAt: toTime(expiresAt),
+  };
 }

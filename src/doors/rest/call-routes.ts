@@ -1,9 +1,10 @@
 import type { CallQuery } from '../../audit/recorded-calls.ts';
 import { createCallId } from '../../call/call-input.ts';
 import type { AuditRow } from '../../core/ports/stored-audit.ts';
+import { defined } from '../../core/read-options.ts';
 import type { FailedResult, ToolResult, WaitingResult } from '../../core/tool-result.ts';
 import { toShownApproval, toShownCall, toTime } from '../shown.ts';
-import { type Answer, notFound, ok, refuse, refuseAtDoor, statusOf } from './answers.ts';
+import { type Answer, notFound, ok, refuse, statusOf } from './answers.ts';
 import { APPROVAL } from './approval-routes.ts';
 import { openToCall, type Route, type RouteRequest, readCursor } from './route.ts';
 import {
@@ -12,7 +13,6 @@ import {
   CALL_DONE,
   CALL_WAITING,
   choice,
-  flag,
   list,
   number,
   object,
@@ -22,6 +22,7 @@ import {
   time,
   whole,
 } from './shapes.ts';
+import { readTaskBody, TASK_MEMBERS, type TaskBody, taskAddress } from './task-routes.ts';
 
 const CALL = {
   callId: text(),
@@ -146,7 +147,7 @@ async function showCall({ crib, asker, params }: RouteRequest) {
   });
 }
 
-interface ExecuteBody {
+interface ExecuteBody extends TaskBody {
   readonly arguments?: unknown;
   readonly profile?: string;
   readonly conversation?: string;
@@ -154,7 +155,6 @@ interface ExecuteBody {
   readonly timeZone?: string;
   readonly idempotencyKey?: string;
   readonly approvalId?: string;
-  readonly async?: boolean;
 }
 
 /** The route that calls a tool. */
@@ -172,33 +172,34 @@ export const EXECUTE_ROUTE: Route = {
     'timeZone?': shortText('The time zone of the user.'),
     'idempotencyKey?': shortText('Deduplicates calls: a second call with the same key gets the result of the first.'),
     'approvalId?': shortText('Runs the call that waits for this approval, or waits for its result if it is running.'),
-    'async?': flag('Not available in this version.'),
+    ...TASK_MEMBERS,
   }),
   answers: {
     200: { says: 'The tool ran. It returned a result, or it failed (error.code is tool_error).', schema: CALL_DONE },
-    202: { says: 'The call requires approval. It runs after it was approved.', schema: CALL_WAITING },
+    202: {
+      says: 'The call requires approval and runs after it was approved, or it runs in the background.',
+      schema: CALL_WAITING,
+    },
   },
   run: execute,
 };
 
 async function execute(asked: RouteRequest): Promise<Answer> {
-  const { arguments: input, profile, async: isLater, ...said } = asked.body as ExecuteBody; // as its schema demands
-  if (isLater === true) {
-    const message = 'Background calls are not available in this version. Remove "async".';
-    return refuseAtDoor('not_available', message);
-  }
+  const { request, params } = asked;
+  const { async, at, delayMs, priority, expiresMs, notify, ...body } = asked.body as ExecuteBody; // as its schema demands
+  const { arguments: input, profile, ...said } = body;
+  const task = readTaskBody(defined({ async, at, delayMs, priority, expiresMs, notify }), said.approvalId, request);
+  if ('refusal' in task) return task.refusal;
   const chest = await openToCall(asked, profile);
-  const traceparent = asked.request.headers.get('traceparent');
+  const traceparent = request.headers.get('traceparent');
   const callId = createCallId();
   const begin = performance.now();
-  const result = await chest.call(asked.params.name ?? '', input, {
-    ...said,
-    id: callId,
-    door: 'rest',
-    park: true,
-    signal: asked.request.signal,
-    ...(traceparent !== null && { traceparent }),
-  });
+  const options = { ...said, id: callId, door: 'rest', ...(traceparent !== null && { traceparent }) };
+  const { name = '' } = params;
+  const result =
+    task.options === undefined
+      ? await chest.call(name, input, { ...options, park: true, signal: request.signal })
+      : await chest.submit(name, input, { ...options, ...task.options });
   return toAnswer(result, { callId, durationMs: Math.round((performance.now() - begin) * 1000) / 1000 });
 }
 
@@ -217,8 +218,9 @@ function toAnswer(result: ToolResult, { callId, durationMs }: Ran): Answer {
 
 /** `callId` can be that of an earlier call: the result will be found under that id. */
 function toWaiting({ ok, status, waiting, ...rest }: WaitingResult, ownId: string): Answer {
-  const { callId = ownId, ...shown } = waiting;
-  return { status: 202, body: { ok, status, callId, waiting: shown, ...rest } };
+  const { callId = waiting.for === 'task' ? waiting.id : ownId, ...shown } = waiting;
+  const headers = waiting.for === 'task' ? { headers: taskAddress(waiting.id) } : {};
+  return { status: 202, ...headers, body: { ok, status, callId, waiting: shown, ...rest } };
 }
 
 function toFailure({ error, ok: _ok, status: _status, ...rest }: FailedResult, ran: Ran): Answer {

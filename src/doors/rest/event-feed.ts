@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { replayOf } from '../../core/begun-runs.ts';
+import { TASK_DOOR } from '../../core/ports/task-states.ts';
 import { FACTS, type ToolCall } from '../../core/tool-call.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolResult } from '../../core/tool-result.ts';
 import type { Crib } from '../../crib/crib.ts';
 import type { SourceReport } from '../../crib/sources/source-slot.ts';
-import { toShownApproval } from '../shown.ts';
+import { toShownApproval, toShownTask } from '../shown.ts';
 import { createEventStream, type EventStream } from './event-stream.ts';
 
 /** Sends the events of a crib to listeners. */
@@ -77,6 +78,8 @@ export function createEventFeed(crib: Crib, options: EventFeedOptions = {}): Eve
 /** The events, each with its data. */
 export const EVENTS = {
   calls: 'a call ended: tool, caller, outcome; without arguments and answers',
+  tasks:
+    'a background call of this process changed its state, or one of another process ended; without arguments and results',
   approvals: 'a request changed, of the newest thousand; long arguments are cut',
   sources: 'a source changed: its state after the change, whichever process changed it',
   'tools-changed': '`{ added, removed, changed }`, or `{ profile }` if other bundles became active',
@@ -97,10 +100,14 @@ interface Rhythm {
 
 function watch(crib: Crib, tell: Tell, { heartbeatMs, beatAll }: Rhythm): Watching {
   const { look, stop: stopLooking } = crib.server.poll(createLook(crib, tell));
+  const tasks = watchTasks(crib, tell);
   const name = `restEvents-${randomUUID()}`; // another server may watch the same crib
   crib.extensions.add({
     name,
     priority: 1000,
+    onStart({ id, door, parent }) {
+      if (door === TASK_DOOR && parent === undefined) tasks.look(id);
+    },
     onEnd(call, result) {
       tell('calls', toShownEnd(call, result));
       if (result.status === 'waiting') void look();
@@ -110,6 +117,7 @@ function watch(crib: Crib, tell: Tell, { heartbeatMs, beatAll }: Rhythm): Watchi
   const stops = [
     () => clearInterval(timer),
     stopLooking,
+    tasks.stop,
     () => crib.extensions.remove(name),
     crib.onChange((changes) => tell('tools-changed', changes)),
     crib.server.activeSets.onChange((profile) => tell('tools-changed', { profile })),
@@ -146,6 +154,39 @@ function createLook(crib: Crib, tell: Tell): () => Promise<void> {
       if (!(cause instanceof ToolcribError)) throw cause; // the store is not available now; the next look asks again
     }
   };
+}
+
+/** Number of tasks whose last state is remembered, so that no state is sent twice. */
+const REMEMBERED_TASKS = 1000;
+
+/** Sends the states of changed tasks, one after the other. */
+function watchTasks(crib: Crib, tell: Tell): { look(id: string): void; stop(): void } {
+  const told = new Map<string, string>();
+  const changed = new Set<string>();
+  let isReading = false;
+  const read = async (): Promise<void> => {
+    if (isReading) return;
+    isReading = true;
+    for (const id of changed) {
+      changed.delete(id);
+      const task = await crib.tasks.get(id).catch(() => undefined); // the store is not available now
+      if (task === undefined) continue;
+      const { arguments: _arguments, result: _result, ...listed } = task;
+      const state = `${task.state} ${task.attempts} ${task.cancelledBy}`;
+      if (told.get(id) === state) continue;
+      told.delete(id); // the newest are at the end
+      told.set(id, state);
+      const [oldest = ''] = told.keys();
+      if (told.size > REMEMBERED_TASKS) told.delete(oldest);
+      tell('tasks', toShownTask(listed));
+    }
+    isReading = false;
+  };
+  const look = (id: string): void => {
+    changed.add(id);
+    void read();
+  };
+  return { look, stop: crib.store?.tasks.onChange(look) ?? (() => {}) };
 }
 
 /** Sends these approvals, oldest first, page by page. */

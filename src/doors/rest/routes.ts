@@ -11,6 +11,7 @@ import { anyObject } from './shapes.ts';
 import { SOURCE_ROUTES, SPEC_ROUTES } from './source-routes.ts';
 import { STATS_ROUTES } from './stats-routes.ts';
 import { STOP_ROUTES } from './stop-routes.ts';
+import { TASK_ROUTES } from './task-routes.ts';
 import { TOOL_ROUTES } from './tool-routes.ts';
 import { START_PAGE, TOOLS_PAGE } from './tools-page.ts';
 
@@ -34,6 +35,7 @@ export const ROUTES: readonly Route[] = [
   ...SOURCE_ROUTES,
   ...APPROVAL_ROUTES,
   ...CALL_ROUTES,
+  ...TASK_ROUTES,
   ...STATS_ROUTES,
   ...SPEC_ROUTES,
   ...KEY_ROUTES,

@@ -66,7 +66,7 @@ export const EVENTS_ROUTE: Route = {
   method: 'GET',
   path: '/api/events',
   group: 'calls',
-  says: 'Streams server-sent events: calls, approvals, sources, tools-changed. Missed events are not repeated; `lost` tells a slow client how many events were dropped.',
+  says: 'Streams server-sent events: calls, tasks, approvals, sources, tools-changed. Missed events are not repeated; `lost` tells a slow client how many events were dropped.',
   who: 'operator',
   answers: { 200: { says: 'An endless event stream.', type: 'text/event-stream' } },
   async run({ feed, request }) {
@@ -88,8 +88,6 @@ const LATER: readonly (readonly [Route['method'], string])[] = [
   ['POST', '/api/pins'],
   ['POST', '/api/evaluation'],
   ['POST', '/api/session'],
-  ['GET', '/api/tasks/{id}'],
-  ['DELETE', '/api/tasks/{id}'],
   ['GET', '/openapi/{profile}'], // with .json at its end
   ['GET', '/docs'],
 ];

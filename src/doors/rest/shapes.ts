@@ -118,7 +118,7 @@ export const CALL_DONE = { oneOf: [DONE, FAILURE] };
 export const CALL_WAITING = object({
   ok: { const: false },
   status: { const: 'waiting' },
-  callId: text('GET /api/calls/{callId} will return the result.'),
+  callId: text('GET /api/calls/{callId} will return the result; GET /api/tasks/{callId} that of a background call.'),
   waiting: object({
     for: choice(['approval', 'input', 'task']),
     id: text(),

@@ -65,6 +65,18 @@ describe('events', () => {
     expect((await next('calls')).data).toMatchObject({ tool: 'nothing', outcome: 'unknown_tool' });
   });
 
+  it('report the states of tasks, without arguments and results', async () => {
+    const served = await serve();
+    const { next } = await listen(served);
+    const { json } = await execute(served.ask, 'add', { a: 1234567, b: 2 }, { async: true });
+    expect((await next('tasks')).data).toMatchObject({ id: json.callId, tool: 'add', state: 'queued' });
+    served.crib.server.runTasks();
+    const states = [(await next('tasks')).data];
+    while (states.at(-1).state !== 'done') states.push((await next('tasks')).data);
+    expect(states.at(-1)).toMatchObject({ id: json.callId, outcome: 'done' });
+    expect(JSON.stringify(states)).not.toContain('1234567');
+  });
+
   it('report changes of approvals, whichever process makes them', async () => {
     const served = await serve();
     const { next } = await listen(served);

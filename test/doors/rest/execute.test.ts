@@ -113,9 +113,9 @@ describe('execute answers', () => {
     expect((await ask('/api/results/%00', { token })).status).toBe(404);
   });
 
-  it('async with 501', async () => {
+  it('async with 202, and async: false with the result', async () => {
     const { ask } = await serve();
-    expect(await execute(ask, 'add', { a: 1, b: 2 }, { async: true })).toMatchObject({ status: 501 });
+    expect(await execute(ask, 'add', { a: 1, b: 2 }, { async: true })).toMatchObject({ status: 202 });
     expect(await execute(ask, 'add', { a: 1, b: 2 }, { async: false })).toMatchObject({ status: 200 });
   });
 

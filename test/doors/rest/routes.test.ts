@@ -131,6 +131,23 @@ const SUCCESSES: Readonly<Record<string, (served: Served) => Promise<{ path: str
     const { json } = await execute(ask, 'long', {}, {}, token);
     return { path: `/api/results/${json.meta['toolcrib/result'].id}` };
   },
+  'GET /api/tasks': async ({ ask }) => {
+    await execute(ask, 'add', { a: 1, b: 2 }, { async: true });
+    return { path: '/api/tasks?state=queued&limit=1' };
+  },
+  'GET /api/tasks/{id}': async ({ ask }) => {
+    const { json } = await execute(ask, 'add', { a: 1, b: 2 }, { async: true });
+    return { path: `/api/tasks/${json.callId}` };
+  },
+  'DELETE /api/tasks/{id}': async ({ ask }) => {
+    const { json } = await execute(ask, 'add', { a: 1, b: 2 }, { async: true });
+    return { path: `/api/tasks/${json.callId}` };
+  },
+  'POST /api/tasks/{id}/resend': async ({ ask }) => {
+    const { json } = await execute(ask, 'add', { a: 1, b: 2 }, { async: true });
+    await ask(`/api/tasks/${json.callId}`, { method: 'DELETE' });
+    return { path: `/api/tasks/${json.callId}/resend` };
+  },
   'GET /api/stats': async ({ ask }) => {
     await execute(ask, 'add', { a: 1, b: 2 });
     return { path: '/api/stats' };

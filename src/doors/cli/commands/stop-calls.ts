@@ -5,7 +5,7 @@ import type { Crib } from '../../../crib/crib.ts';
 import { findServer } from '../../../crib/running-server.ts';
 import type { StopOutcome } from '../../../stops/change-stops.ts';
 import { toShownStop, toTime } from '../../shown.ts';
-import type { ExitCode, Invocation } from '../commands.ts';
+import type { ExitCode, Invocation } from '../command.ts';
 import { type Flags, findConfig, usage } from '../flags.ts';
 import { readNames } from '../kept-names.ts';
 import { whoIsHere, withStore } from '../open-crib.ts';
