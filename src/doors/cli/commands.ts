@@ -1,4 +1,5 @@
 import { APPROVAL_STATES } from '../../core/ports/approval-states.ts';
+import { TASK_STATES } from '../../core/ports/stored-tasks.ts';
 import type { Command, CommandWord } from './command.ts';
 
 const TOOL: CommandWord = { name: 'TOOL', completes: 'tool' };
@@ -61,11 +62,12 @@ export const COMMANDS: readonly Command[] = [
     name: 'call',
     summary: 'call a tool; ask on the terminal if it requires approval',
     words: [TOOL, { name: 'key=value', optional: true, many: true, completes: 'argument' }],
-    flags: ['args', 'yes', 'approval'],
+    flags: ['args', 'yes', 'approval', 'background', 'at', 'delay', 'priority', 'notify'],
     examples: [
       'toolcrib call add a=1 b=2',
       `toolcrib call add --args '{"a":1,"b":2}'`,
       'toolcrib call add --args - < add.json',
+      'toolcrib call report month=May --background --at 2030-06-01T04:00Z',
     ],
     load: async () => (await import('./commands/call-tool.ts')).callTool,
   },
@@ -84,6 +86,22 @@ export const COMMANDS: readonly Command[] = [
       'toolcrib approvals deny 4f7k-9xm2-tq0d --note "not on a Friday"',
     ],
     load: async () => (await import('./commands/answer-approvals.ts')).answerApprovals,
+  },
+  {
+    name: 'tasks',
+    summary: 'list, show, cancel and resend background calls; list parked calls',
+    words: [
+      { name: 'list|show|cancel|resend', optional: true, values: ['list', 'show', 'cancel', 'resend'] },
+      { name: 'ID', optional: true },
+    ],
+    flags: ['state', 'outcome', 'tool', 'limit'],
+    values: { state: [...TASK_STATES, 'all'] },
+    examples: [
+      'toolcrib tasks --state queued --tool report',
+      'toolcrib tasks --outcome unknown_outcome',
+      'toolcrib tasks cancel 0193a2b4-6c1d-7e55-9a2b-8f3f5b1d2c4e',
+    ],
+    load: async () => (await import('./commands/edit-tasks.ts')).editTasks,
   },
   {
     name: 'bundles',
@@ -174,6 +192,14 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/serve-crib.ts')).serveCrib,
   },
   {
+    name: 'worker',
+    summary: 'run background calls until a signal; --profile and --source can be repeated',
+    flags: ['concurrency', 'source'],
+    repeats: ['profile', 'source'],
+    examples: ['toolcrib worker --concurrency 8', 'toolcrib worker --profile reports --source browser'],
+    load: async () => (await import('./commands/run-worker.ts')).runWorker,
+  },
+  {
     name: 'completion',
     summary: 'print a script that completes commands, flags and tool names',
     words: [{ name: 'SHELL', values: ['bash', 'zsh', 'fish'] }],
@@ -196,7 +222,6 @@ export const COMMANDS: readonly Command[] = [
   { name: 'types', summary: 'print TypeScript declarations of tools', isLater: true },
   { name: 'pins', summary: 'list the accepted definitions', isLater: true },
   { name: 'connect', summary: 'print the configuration entry for an MCP client', isLater: true },
-  { name: 'worker', summary: 'run calls for a server on another machine', isLater: true },
   { name: 'doctor', summary: 'diagnose this machine', isLater: true },
 ];
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { defined } from '../../core/read-options.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 
 /** The definition of a flag. */
@@ -26,7 +27,7 @@ export const FLAGS = {
   category: { takes: 'NAME', summary: 'only tools of this category (glob)' },
   pattern: { takes: 'GLOB', summary: 'only tools whose name matches' },
   kind: { takes: 'KIND', summary: 'only tools of this kind: function, shell, http, ...' },
-  source: { takes: 'NAME', summary: 'only tools of this source (glob)' },
+  source: { takes: 'NAME', summary: 'only tools of this source (of list: glob)' },
   bundle: { takes: 'NAME', summary: 'only tools of this bundle (glob)' },
   flag: {
     takes: 'NAME',
@@ -41,8 +42,8 @@ export const FLAGS = {
   tokens: { summary: 'count tokens exactly instead of estimating (slower)' },
   caller: { takes: 'ID', summary: 'id of the caller' },
   role: { takes: 'ROLE', many: true, summary: 'role of the caller' },
-  tool: { takes: 'NAME', summary: 'only calls of this tool' },
-  outcome: { takes: 'WORD', summary: 'only calls with this outcome: done, waiting, denied, unknown_tool, ...' },
+  tool: { takes: 'NAME', summary: 'only calls or tasks of this tool' },
+  outcome: { takes: 'WORD', summary: 'only calls or tasks with this outcome: done, denied, unknown_tool, ...' },
   limit: { takes: 'N', summary: 'maximum number of results (default: 10)' },
   queries: {
     takes: 'FILE',
@@ -53,7 +54,13 @@ export const FLAGS = {
   args: { takes: 'JSON', summary: 'arguments as a JSON object; - reads them from stdin' },
   yes: { short: 'y', summary: 'approve the call as the operator' },
   approval: { takes: 'ID', summary: 'run a parked call that was approved' },
-  state: { takes: 'STATE', summary: 'only those in this state (default: waiting)' },
+  state: { takes: 'STATE', summary: 'only those in this state (default of approvals: waiting; of tasks: all)' },
+  background: { summary: 'run the call in the background: store it as a task and print its id' },
+  at: { takes: 'TIME', summary: 'run the task at this time, such as 2030-12-31T22:00Z or 2030-12-31T22:00+01:00' },
+  delay: { takes: 'SECONDS', summary: 'run the task after this time; also 30m, 12h or 7d' },
+  priority: { takes: 'N', summary: 'from -100 to 100; tasks with a higher number run first (default: 0)' },
+  notify: { takes: 'NAME', summary: 'webhook of the configuration that is told about the end of the task' },
+  concurrency: { takes: 'N', summary: 'maximum number of tasks that run at once (default: tasks.concurrency)' },
   note: { takes: 'TEXT', summary: 'message to the caller' },
   remember: {
     takes: 'WHAT',
@@ -107,6 +114,66 @@ export function readCount(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!/^[1-9]\d{0,5}$/.test(text)) throw usage(`--limit takes a whole number of at least 1, not "${text}".`);
   return Number(text);
+}
+
+/** The number of `--concurrency`, if set. */
+export function readConcurrency(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,3}$/.test(text) && Number(text) <= MAX_CONCURRENCY) return Number(text);
+  throw usage(`--concurrency takes a whole number from 1 to ${MAX_CONCURRENCY}, not "${text}".`, 'worker');
+}
+
+const MAX_CONCURRENCY = 1000;
+
+/** When and how to run a background call; undefined without `--background`. */
+export function readTaskFlags(flags: Flags): TaskFlags | undefined {
+  const { background, at, delay, priority, notify, yes, approval } = flags;
+  const given = { at, delay, priority, notify };
+  if (background !== true) {
+    const [foreign] = Object.keys(defined(given));
+    if (foreign !== undefined) throw usage(`--${foreign} can only be used with --background.`, 'call');
+    return undefined;
+  }
+  if (yes === true || approval !== undefined)
+    throw usage(
+      `--${yes === true ? 'yes' : 'approval'} cannot be combined with --background: a task that requires approval waits for "toolcrib approvals approve ID".`,
+      'call',
+    );
+  if (at !== undefined && delay !== undefined) throw usage('Use either --at or --delay, not both.', 'call');
+  return {
+    ...defined({ notify }),
+    ...(at !== undefined && { at: readTime(at) }),
+    ...(delay !== undefined && { delayMs: readDelayMs(delay) }),
+    ...(priority !== undefined && { priority: readPriority(priority) }),
+  };
+}
+
+interface TaskFlags {
+  readonly at?: number;
+  readonly delayMs?: number;
+  readonly priority?: number;
+  readonly notify?: string;
+}
+
+function readTime(text: string): number {
+  const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
+  const at = isTime ? Date.parse(text) : Number.NaN;
+  if (Number.isFinite(at)) return at;
+  throw usage(
+    `--at takes a date (UTC) or a time with its zone, such as 2030-12-31T22:00Z or 2030-12-31T22:00+01:00, not "${text}".`,
+    'call',
+  );
+}
+
+function readDelayMs(text: string): number {
+  const delayMs = /^\d{1,9}(\.\d{1,3})?$/.test(text) ? Math.round(Number(text) * 1000) : readDurationMs(text);
+  if (delayMs !== undefined) return delayMs;
+  throw usage(`--delay takes seconds, or a time such as 30m, 12h or 7d, not "${text}".`, 'call');
+}
+
+function readPriority(text: string): number {
+  if (/^-?\d{1,3}$/.test(text) && Math.abs(Number(text)) <= 100) return Number(text);
+  throw usage(`--priority takes a whole number from -100 to 100, not "${text}".`, 'call');
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = {

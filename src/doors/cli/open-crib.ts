@@ -2,9 +2,10 @@ import { userInfo } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import type { Approve, Caller } from '../../core/caller.ts';
 import { didYouMean } from '../../core/read-options.ts';
-import { ToolcribError } from '../../core/tool-error.ts';
+import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import type { Chest } from '../../crib/chest.ts';
 import type { Crib } from '../../crib/crib.ts';
+import { hasTaskRunner } from '../../crib/running-server.ts';
 import type { ExitCode } from './command.ts';
 import { type Flags, findConfig } from './flags.ts';
 import { keepNames } from './kept-names.ts';
@@ -137,6 +138,29 @@ export function suggestTool(name: string, chest: Chest): string {
     name,
     chest.listActive().map((spec) => spec.name),
   );
+}
+
+/** Tells how to start a process that runs background calls, if there is none on this machine. */
+export function noteMissingRunner({ config }: Flags): void {
+  if (hasTaskRunner(config ?? findConfig(process.cwd()) ?? process.cwd())) return;
+  const place = config === undefined ? '' : ` --config ${quoteWord(config)}`;
+  note(
+    toLine(
+      `No server or worker with this configuration runs tasks on this machine. To run them: toolcrib worker${place}`,
+    ),
+  );
+}
+
+/** Keeps a process alive after an unhandled error of a tool: other callers still use it. */
+export function surviveStrays(crib: Crib, what: string): void {
+  const tell = (cause: unknown) => crib.server.warn(`Unhandled error, the ${what} keeps running: ${messageOf(cause)}`);
+  process.on('unhandledRejection', tell);
+  process.on('uncaughtException', tell);
+}
+
+/** A word as a shell reads it. */
+export function quoteWord(word: string): string {
+  return /^[\w./:=@,+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** The id of the user of this command line, for the audit log and other records. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { createCallId } from '../../../call/call-input.ts';
 import { approvalText } from '../../../core/approval-text.ts';
 import type { ApprovalRequest, Approve } from '../../../core/caller.ts';
 import { defined } from '../../../core/read-options.ts';
@@ -11,17 +12,29 @@ import {
   type WaitingResult,
 } from '../../../core/tool-result.ts';
 import type { Chest } from '../../../crib/chest.ts';
+import type { Crib } from '../../../crib/crib.ts';
 import { parseArguments, readArguments } from '../call-arguments.ts';
 import type { ExitCode, Invocation } from '../command.ts';
-import { openChest, suggestTool, untilListed, whoIsHere, withCrib } from '../open-crib.ts';
+import { readTaskFlags } from '../flags.ts';
+import {
+  noteMissingRunner,
+  openChest,
+  quoteWord,
+  suggestTool,
+  untilListed,
+  whoIsHere,
+  withCrib,
+} from '../open-crib.ts';
 import { cancelOnInterrupt, type Interruption, note, paint, print, printJson, toLine, toLines } from '../output.ts';
 
 /** `toolcrib call TOOL`: calls a tool, and asks on the terminal if it requires approval. */
 export async function callTool({ words, flags }: Invocation): Promise<ExitCode> {
   const [name = '', ...pairs] = words;
+  const task = readTaskFlags(flags);
   const given = await readArguments(flags.args); // before anything is started
   return withCrib(flags, async (crib) => {
     const interruption = cancelOnInterrupt();
+    if (task !== undefined) return submitCall(crib, { words, flags }, { given, task, signal: interruption.signal });
     const approve =
       flags.yes === true ? () => ({ approved: true, note: '--yes', by: whoIsHere() }) : approveOnTerminal(interruption);
     const chest = await openChest(crib, flags, approve);
@@ -48,6 +61,35 @@ export async function callTool({ words, flags }: Invocation): Promise<ExitCode> 
   });
 }
 
+interface Submitted {
+  readonly given: object;
+  readonly task: NonNullable<ReturnType<typeof readTaskFlags>>;
+  readonly signal: AbortSignal;
+}
+
+/** Stores the call as a task, which a server or a worker runs. */
+async function submitCall(
+  crib: Crib,
+  { words, flags }: Invocation,
+  { given, task, signal }: Submitted,
+): Promise<ExitCode> {
+  const [name = '', ...pairs] = words;
+  const chest = await openChest(crib, flags);
+  await untilListed(crib, name, signal);
+  const input = { ...given, ...parseArguments(pairs, chest.get(name)?.input) };
+  const id = createCallId();
+  const { TRACEPARENT: traceparent } = process.env;
+  const result = await chest.submit(name, input, { ...task, id, door: 'cli', ...defined({ traceparent }) });
+  if (flags.json === true) printJson({ callId: id, ...result });
+  else printResult(result);
+  if (result.status === 'failed') explainFailure(result, chest, name);
+  if (result.status !== 'waiting') return result.ok ? 0 : 1;
+  const place = flags.config === undefined ? '' : ` --config ${quoteWord(flags.config)}`;
+  note(toLine(`Stored as a task. To see its state and result: toolcrib tasks show ${result.waiting.id}${place}`));
+  noteMissingRunner(flags);
+  return 0;
+}
+
 function printResult(result: ToolResult): void {
   if (result.status === 'waiting') print(result.waiting.id);
   else if (!result.ok) note(`${paint('red', 'error:', process.stderr)} ${toLines(textOf(result))}`);
@@ -68,15 +110,11 @@ function explainWaiting({ id, expiresAt }: WaitingResult['waiting'], { words, fl
   const given = Object.entries({ config, profile, args }).flatMap(([flag, value]) =>
     value === undefined ? [] : [`--${flag}`, value],
   );
-  const place = config === undefined ? '' : ` --config ${quote(config)}`;
-  const again = ['toolcrib', 'call', ...words, ...given, '--approval', id].map(quote).join(' ');
+  const place = config === undefined ? '' : ` --config ${quoteWord(config)}`;
+  const again = ['toolcrib', 'call', ...words, ...given, '--approval', id].map(quoteWord).join(' ');
   note(`Waiting for approval ${id} until ${new Date(expiresAt).toISOString()}.`);
   note(`To approve it: toolcrib approvals approve ${id}${place}`);
   note(toLine(`Then run it: ${again}`));
-}
-
-function quote(word: string): string {
-  return /^[\w./:=@,+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function explainFailure(result: FailedResult, chest: Chest, name: string): void {

@@ -73,6 +73,8 @@ function valuesOf(flag: string, { config, command }: Typed): readonly string[] {
       return readNames(config).sources;
     case 'tag':
       return readNames(config).tags;
+    case 'tool':
+      return toolsOf(readNames(config));
     default:
       return [];
   }

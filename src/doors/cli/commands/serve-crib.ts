@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { defined } from '../../../core/read-options.ts';
-import { messageOf } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { packageVersion } from '../../../system/package-version.ts';
 import type { RunningServer } from '../../rest/start-server.ts';
 import type { ExitCode, Invocation } from '../command.ts';
 import { type Flags, usage } from '../flags.ts';
-import { withCrib } from '../open-crib.ts';
+import { surviveStrays, withCrib } from '../open-crib.ts';
 import { cancelOnInterrupt, note, noteReview, paint, toLine } from '../output.ts';
 
 /** `toolcrib serve`: serves REST and MCP until a signal; a second signal stops it at once. */
@@ -18,7 +17,7 @@ export async function serveCrib({ flags }: Invocation): Promise<ExitCode> {
 
 async function serve(crib: Crib, flags: Flags, port: number | undefined): Promise<ExitCode> {
   const { host, insecure } = flags;
-  surviveStrays(crib);
+  surviveStrays(crib, 'server');
   const interruption = cancelOnInterrupt();
   const { startServer } = await import('../../rest/start-server.ts');
   const { createMcpDoor } = await import('../../mcp/mcp-door.ts');
@@ -51,13 +50,6 @@ function warnIfOpen({ host }: RunningServer, isOpen: boolean): void {
   if (!isOpen) return;
   const warning = `WARNING: --insecure: every client that can reach ${host} can call tools without a credential.`;
   note(paint('red', warning, process.stderr));
-}
-
-/** Keeps the server alive after an unhandled error of a tool: other clients still use it. */
-function surviveStrays(crib: Crib): void {
-  const tell = (cause: unknown) => crib.server.warn(`Unhandled error, the server keeps running: ${messageOf(cause)}`);
-  process.on('unhandledRejection', tell);
-  process.on('uncaughtException', tell);
 }
 
 /** The lines that are printed at start: addresses and examples. The operator token appears only in the first link, and only on a terminal. */
