@@ -6,6 +6,8 @@ const READING: Readonly<Record<string, string>> = {
   help: 'help',
   'help-call': 'help call',
   'help-of-nothing': 'help nothing',
+  'help-tasks': 'help tasks',
+  'help-worker': 'help worker',
   version: 'version',
   'completion-bash': 'completion bash',
   'no-command': '',
@@ -132,6 +134,19 @@ describe('the command line answers as it was recorded', () => {
     const denied = JSON.parse(await runAndKeep('approval-9-parked-again', 'call wipe what=more --json'));
     await runAndKeep('approval-10-denied', `approvals deny ${denied.waiting.id} --note no --json`);
     await runAndKeep('approval-11-told-so', `call wipe what=more --approval ${denied.waiting.id} --json`);
+  });
+
+  it('from a background call to its end', async () => {
+    const { callId } = JSON.parse(await runAndKeep('task-1-stored', 'call add a=1 b=2 --background --delay 1h --json'));
+    await runAndKeep('task-2-listed', 'tasks --json');
+    await runAndKeep('task-3-listed-in-words', 'tasks');
+    await runAndKeep('task-4-shown', `tasks show ${callId} --json`);
+    await runAndKeep('task-5-resent-too-early', `tasks resend ${callId}`);
+    await runAndKeep('task-6-cancelled', `tasks cancel ${callId}`);
+    await runAndKeep('task-7-shown-in-words', `tasks show ${callId}`);
+    const again = await runAndKeep('task-8-resent', `tasks resend ${callId}`);
+    await runAndKeep('task-9-cancelled', `tasks cancel ${again.trim()} --json`);
+    await runAndKeep('task-10-unknown', 'tasks show nothing');
   });
 
   it('for specs, keys, calls and the audit', async () => {

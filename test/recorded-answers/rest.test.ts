@@ -147,6 +147,20 @@ describe('REST answers as it was recorded', () => {
     );
   });
 
+  it('from a background call to its end', async () => {
+    const stored = await ask(server.url, execute('add', { a: 1, b: 2 }, { async: true, delayMs: 3_600_000 }));
+    await keep('task-1-stored', stored);
+    const path = `/api/tasks/${stored.json.callId}`;
+    await keep('task-2-listed', await ask(server.url, { path: '/api/tasks?state=queued' }));
+    await keep('task-3-shown', await ask(server.url, { path }));
+    await keep('task-4-resent-too-early', await ask(server.url, { path: `${path}/resend`, method: 'POST' }));
+    await keep('task-5-cancelled', await asOperator({ path, method: 'DELETE' }));
+    await keep('task-6-cancelled-again', await asOperator({ path, method: 'DELETE' }));
+    await keep('task-7-its-result', await ask(server.url, { path }));
+    await keep('task-8-unknown', await ask(server.url, { path: '/api/tasks/nothing' }));
+    await keep('task-9-without-async', await ask(server.url, execute('add', { a: 1, b: 2 }, { delayMs: 1 })));
+  });
+
   it('to callers with and without a key, with access', async () => {
     const guarded = await crib.serve('--config', 'access.yaml');
     try {
