@@ -8,6 +8,7 @@ import { type FailedResult, failed, type ToolResult } from '../core/tool-result.
 import { RUN, type ToolSpec, UNCONFIRMED, WITHHELD } from '../core/tool-spec.ts';
 import { missingNeed, notAgain, restoreWithheld, unasked, unconfirmed } from './before-execute.ts';
 import { Call } from './call.ts';
+import { createTelling, observersAmong } from './tell-observers.ts';
 
 type Step = (call: Call) => MaybePromise<ToolResult>;
 
@@ -41,6 +42,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const chainByShape = new Map<string, Chain>();
   const chainBySpec = new WeakMap<ToolSpec, Chain>();
   const execute = executeStep(executors);
+  const { tellStarts, tellEnds } = createTelling(options.warn);
 
   const chainFor = (spec: ToolSpec): Chain => {
     const known = chainBySpec.get(spec);
@@ -68,34 +70,11 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   };
 
   const runChain = (chain: Chain, call: Call): MaybePromise<ToolResult> => {
-    for (const observer of chain.observers) tellStart(observer, call);
+    tellStarts(chain.observers, call);
     const result = chain.run(call);
-    if (isPromise(result)) return untilCancelled(result, call, (settled) => tellEnds(chain, call, settled));
+    if (isPromise(result)) return untilCancelled(result, call, (settled) => tellEnds(chain.observers, call, settled));
     release(call);
-    return tellEnds(chain, call, result);
-  };
-
-  const tellEnds = ({ observers }: Chain, call: Call, result: ToolResult): ToolResult => {
-    for (let index = observers.length - 1; index >= 0; index--) tellEnd(observers[index], call, result);
-    return result;
-  };
-  const complain = (observer: Extension | undefined, cause: unknown) =>
-    options.warn(`The observer "${observer?.name}" failed: ${messageOf(cause)}`);
-  const tellStart = (observer: Extension, call: Call): void => {
-    try {
-      const pending: unknown = observer.onStart?.(call);
-      if (isPromise(pending)) pending.catch((cause) => complain(observer, cause));
-    } catch (cause) {
-      complain(observer, cause);
-    }
-  };
-  const tellEnd = (observer: Extension | undefined, call: Call, result: ToolResult): void => {
-    try {
-      const pending: unknown = observer?.onEnd?.(call, Object.freeze(result)); // observers must not change it
-      if (isPromise(pending)) pending.catch((cause) => complain(observer, cause));
-    } catch (cause) {
-      complain(observer, cause);
-    }
+    return tellEnds(chain.observers, call, result);
   };
 
   /** Runs the gates with at least this priority, then `innermost`. */
@@ -117,10 +96,6 @@ export function createPipeline(options: PipelineOptions): Pipeline {
 
 function linkGates(extensions: readonly Extension[], innermost: Step): Step {
   return extensions.filter((extension) => extension.wrap !== undefined).reduceRight(gateStep, innermost);
-}
-
-function observersAmong(extensions: readonly Extension[]): readonly Extension[] {
-  return extensions.filter((extension) => extension.onStart !== undefined || extension.onEnd !== undefined);
 }
 
 function gateStep(inner: Step, gate: Extension): Step {

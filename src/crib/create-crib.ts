@@ -10,7 +10,8 @@ import { createIdentify, type IdentifyOptions } from '../identity/identify.ts';
 import { createOperatorToken, type OperatorSetting, readOperatorSetting } from '../identity/operator-token.ts';
 import { laterClock, systemClock } from '../system/clock.ts';
 import { requireNode } from '../system/require-node.ts';
-import { createBackground } from './background.ts';
+import { createBackground } from './background/create-background.ts';
+import { createScheduling } from './background/scheduling.ts';
 import { metricsText } from './built-ins.ts';
 import { joinSections, matchSpecs, type Section, sectionsOf } from './catalog/list-view.ts';
 import type { DeprecatedCribNames } from './chest.ts';
@@ -24,12 +25,12 @@ import {
   withoutSources,
 } from './crib-definition.ts';
 import { type CribOptions, type ReadCribOptions, readCribOptions } from './crib-options.ts';
-import { type CribServer, createReadiness, createServer } from './crib-server.ts';
+import { type CribServer, createServer } from './crib-server.ts';
 import { createCribStops } from './crib-stops.ts';
 import type { Engine } from './engine.ts';
 import { createOpening } from './open.ts';
+import { createReadiness } from './readiness.ts';
 import { createReload } from './reload.ts';
-import { createScheduling } from './scheduling.ts';
 import { startEngine } from './start-engine.ts';
 
 /** Members of `crib.server` that are also on the crib itself, where they are deprecated. */

@@ -1,4 +1,5 @@
-import type { AccessConfig, ServerConfig, TasksConfig } from '../config/types/config.ts';
+import type { AccessConfig, ServerConfig } from '../config/types/config.ts';
+import type { TasksConfig } from '../config/types/tasks.ts';
 import type { Bundle } from '../core/bundle.ts';
 import type { ProfileSet } from '../core/catalog.ts';
 import type { Executor } from '../core/executor.ts';

@@ -2,14 +2,12 @@ import { LIBRARY_DOOR, SERVER_DOORS } from '../approvals/ask-callback.ts';
 import { runParkedCalls } from '../approvals/parked-calls.ts';
 import { type ParkedState, parkedStateOf } from '../approvals/parked-results.ts';
 import type { Subscription } from '../approvals/poller.ts';
-import type { OpenAuditTrail } from '../audit/create-audit-trail.ts';
 import type { CallRow } from '../audit/recorded-calls.ts';
 import type { ServerConfig } from '../config/types/config.ts';
 import { type Caller, readCaller } from '../core/caller.ts';
 import { type Changes, compareCatalogs } from '../core/catalog.ts';
 import { isPromise, type JsonSchema } from '../core/json.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
-import type { Store } from '../core/ports/store.ts';
 import { defined, describe } from '../core/read-options.ts';
 import type { Source } from '../core/source.ts';
 import { type Issue, ToolcribError } from '../core/tool-error.ts';
@@ -27,7 +25,6 @@ import { type CribRequestStates, createRequestStates } from './request-states.ts
 import { noteServer } from './running-server.ts';
 import type { EntryMistake } from './sources/check-stored.ts';
 import type { TakeLines } from './sources/source-output.ts';
-import type { SourceReport } from './sources/source-slot.ts';
 
 /** The part of a crib for doors. Other programs do not need it. */
 export interface CribServer {
@@ -99,26 +96,14 @@ const OPERATOR = { id: 'operator', operator: true };
 
 export function createServer(engine: Engine, context: CribContext, { open, openAll, ...made }: Made): CribServer {
   const { store, redact } = context;
-  const { profiles, generation, warn } = engine;
+  const { generation, warn } = engine;
   const activeSets = createActiveSets(store, (profile) => open(profile, OPERATOR));
   const refresh = async (isMeant: (source: Source) => boolean): Promise<Changes> => {
     const before = generation().catalog;
     await engine.refresh(isMeant);
     return compareCatalogs(before, generation().catalog);
   };
-  const runParked = (doors: readonly string[]): (() => void) => {
-    if (store === undefined) return () => {}; // no call can be parked without a store
-    return runParkedCalls({
-      approvals: store.approvals,
-      doors,
-      openAgain: (call) => openAgain({ open, openAll }, profiles(), call),
-      mayBeListedLater: () => engine.sources().some(({ state }) => state !== 'ready'),
-      isShared: async () => (await store.status()).engine === 'postgres',
-      poller: engine.poller,
-      stops: engine.stops,
-      warn,
-    });
-  };
+  const runParked = (doors: readonly string[]) => runParkedAt(doors, engine, { store, open, openAll });
   runLibraryCalls(engine, context, () => runParked([LIBRARY_DOOR]));
   return {
     ...made,
@@ -163,6 +148,25 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
   };
 }
 
+/** Runs approved calls that were parked at these doors. */
+function runParkedAt(
+  doors: readonly string[],
+  { sources, poller, profiles, stops, warn }: Engine,
+  { store, ...chests }: Pick<Crib, 'open' | 'openAll'> & Pick<CribContext, 'store'>,
+): () => void {
+  if (store === undefined) return () => {}; // no call can be parked without a store
+  return runParkedCalls({
+    approvals: store.approvals,
+    doors,
+    openAgain: (call) => openAgain(chests, profiles(), call),
+    mayBeListedLater: () => sources().some(({ state }) => state !== 'ready'),
+    isShared: async () => (await store.status()).engine === 'postgres',
+    poller,
+    stops,
+    warn,
+  });
+}
+
 /** Runs parked calls of the library, starting with the first parked call, or at once if code names a store that may hold some. */
 function runLibraryCalls({ onParked }: Engine, { isStored, isNamedInCode }: CribContext, run: () => void): void {
   const stop = onParked(() => begin());
@@ -171,72 +175,6 @@ function runLibraryCalls({ onParked }: Engine, { isStored, isNamedInCode }: Crib
     run();
   };
   if (isNamedInCode === true && isStored()) begin();
-}
-
-/** The readiness of a crib; `reason` contains nothing confidential. */
-export type Readiness = { readonly ready: true } | { readonly ready: false; readonly reason: string };
-
-interface ReadinessOptions {
-  readonly store: Store | undefined;
-  readonly trail: Pick<OpenAuditTrail, 'backlog'> | undefined;
-  sources(): readonly SourceReport[];
-}
-
-/** A probe gets its answer within 2 s, even if the store hangs. */
-const ANSWER_MS = 1500;
-const SILENT = 'The store does not answer.';
-/** The store is written to at most once in this time, however many probes arrive. */
-const KEEP_MS = 1000;
-/** Rows are written ten times a second, so older ones cannot be written. */
-const OLDEST_ROW_MS = 10_000;
-
-/** Creates the readiness probe: the store is writable, the audit log is being written, and no source is starting. */
-export function createReadiness({ store, trail, sources }: ReadinessOptions): () => Promise<Readiness> {
-  let last: Promise<boolean> | undefined;
-  let endedAt: number | undefined;
-  const isWritten = (to: Store): Promise<boolean> => {
-    if (last !== undefined && (endedAt === undefined || performance.now() - endedAt < KEEP_MS)) return last;
-    endedAt = undefined;
-    last = to
-      .requireWritable()
-      .then(
-        () => true,
-        () => false,
-      )
-      .finally(() => {
-        endedAt = performance.now();
-      });
-    return last;
-  };
-  // Location and error of the store are confidential; the operator finds them in the log.
-  const storeTrouble = async (of: Store): Promise<string | undefined> => {
-    const { reachable } = await of.status();
-    if (!reachable) return SILENT;
-    return (await isWritten(of)) ? undefined : 'The store is not writable.';
-  };
-  const auditTrouble = (): string | undefined => {
-    const { oldestMs, lost } = trail?.backlog() ?? { oldestMs: 0, lost: 0 };
-    if (lost > 0) return 'Audit rows are being lost because they cannot be written.';
-    if (oldestMs < OLDEST_ROW_MS) return undefined;
-    return `Audit rows have been waiting to be written for ${Math.round(oldestMs / 1000)} s.`;
-  };
-  const sourceTrouble = (): string | undefined =>
-    sources().some(({ state }) => state === 'starting') ? 'Some sources are still loading their tools.' : undefined;
-  return async () => {
-    const ofStore = store === undefined ? undefined : await within(ANSWER_MS, storeTrouble(store), SILENT);
-    const reason = ofStore ?? auditTrouble() ?? sourceTrouble();
-    return reason === undefined ? { ready: true } : { ready: false, reason };
-  };
-}
-
-async function within<T>(limitMs: number, work: Promise<T>, otherwise: T): Promise<T> {
-  const late = Promise.withResolvers<T>();
-  const timer = setTimeout(() => late.resolve(otherwise), limitMs);
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Creates a check of values from a door by JSON Schema, with the same messages as for tool arguments. */

@@ -20,7 +20,8 @@ import type { CribBundles } from './catalog/bundle-registry.ts';
 import type { Explanation } from './catalog/explain.ts';
 import type { Section } from './catalog/list-view.ts';
 import type { Chest, DeprecatedCribNames } from './chest.ts';
-import type { CribServer, Readiness } from './crib-server.ts';
+import type { CribServer } from './crib-server.ts';
+import type { Readiness } from './readiness.ts';
 import type { SourceReport } from './sources/source-slot.ts';
 
 /** The tool layer of one process: sources, catalog, bundles, profiles, executors, extensions. It opens chests. */

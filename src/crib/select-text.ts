@@ -1,4 +1,5 @@
-import { type JsonValue, unescapePointer } from '../core/json.ts';
+import type { JsonValue } from '../core/json.ts';
+import { unescapePointer } from '../core/json-pointer.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { createLinearPatterns } from '../schemas/linear-pattern.ts';
 import { createWorkLimit, TooMuchWorkError } from '../schemas/work-limit.ts';

@@ -1,4 +1,5 @@
-import { canonicalJson, copyJson, isRecord, type JsonSchema, resolveReference } from '../core/json.ts';
+import { canonicalJson, copyJson, isRecord, type JsonSchema } from '../core/json.ts';
+import { resolveReference } from '../core/json-pointer.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { MAP_KEYWORDS, SCHEMA_KEYWORDS } from '../schemas/schema-keywords.ts';

@@ -1,4 +1,5 @@
-import { escapePointer, isRecord, type JsonSchema } from '../core/json.ts';
+import { isRecord, type JsonSchema } from '../core/json.ts';
+import { escapePointer } from '../core/json-pointer.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { LinearPatterns } from './linear-pattern.ts';
 import {

@@ -1,4 +1,5 @@
-import { isRecord, type JsonSchema, resolveReference } from '../core/json.ts';
+import { isRecord, type JsonSchema } from '../core/json.ts';
+import { resolveReference } from '../core/json-pointer.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { MAP_KEYWORDS, SCHEMA_KEYWORDS } from './schema-keywords.ts';
 

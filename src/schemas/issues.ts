@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
-import { escapePointer, type JsonSchema, resolveReference } from '../core/json.ts';
+import type { JsonSchema } from '../core/json.ts';
+import { escapePointer, resolveReference } from '../core/json-pointer.ts';
 import type { Issue } from '../core/tool-error.ts';
 import { cut, toGot, toWanted, toWords } from './issue-words.ts';
 

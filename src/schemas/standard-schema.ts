@@ -1,4 +1,5 @@
-import { escapePointer, frozenCopy, isPromise, type JsonSchema, NotJsonError } from '../core/json.ts';
+import { frozenCopy, isPromise, type JsonSchema, NotJsonError } from '../core/json.ts';
+import { escapePointer } from '../core/json-pointer.ts';
 import { describe, readMember } from '../core/read-options.ts';
 import { type Issue, messageOf, ToolcribError } from '../core/tool-error.ts';
 import type { Parse, Parsed } from '../core/tool-spec.ts';

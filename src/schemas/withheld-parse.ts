@@ -1,4 +1,5 @@
-import { escapePointer, isJson, isPromise, type JsonObject } from '../core/json.ts';
+import { isJson, isPromise, type JsonObject } from '../core/json.ts';
+import { escapePointer } from '../core/json-pointer.ts';
 import type { Issue } from '../core/tool-error.ts';
 import type { Parse, Parsed, Withheld } from '../core/tool-spec.ts';
 

@@ -39,7 +39,7 @@ export interface RunTaskPorts {
 }
 
 /** Runs a claimed task and stores what became of it. Resolves when that is stored, or owed to the store. */
-export async function runTask(task: StoredTask, ports: RunTaskPorts, ending: Ending): Promise<void> {
+export async function runTask(task: StoredTask, ports: RunTaskPorts, ending: OutsideEnd): Promise<void> {
   const run: TaskRun = { hasBegun: false };
   let result: ToolResult;
   try {
@@ -57,7 +57,7 @@ export async function runTask(task: StoredTask, ports: RunTaskPorts, ending: End
 }
 
 /** How a task may be ended from outside. */
-export interface Ending {
+export interface OutsideEnd {
   readonly signal: AbortSignal;
   /** True if this process stops; then a task that may run again is left to others. */
   isStopping(): boolean;
@@ -110,7 +110,7 @@ function noting({ id }: StoredTask, { tasks, clock }: RunTaskPorts): (progress: 
 
 interface Settling {
   readonly ports: RunTaskPorts;
-  readonly ending: Ending;
+  readonly ending: OutsideEnd;
   readonly run: TaskRun;
 }
 

@@ -1,4 +1,4 @@
-import type { ScheduleConfig } from '../config/types/config.ts';
+import type { ScheduleConfig } from '../config/types/tasks.ts';
 import { canonicalJson, copyJson, isJsonObject, type JsonObject, NotJsonError } from '../core/json.ts';
 import { MISSED_RULES, type Schedule } from '../core/ports/stored-schedules.ts';
 import { defined, describe, readNameList, readOptions } from '../core/read-options.ts';

@@ -4,7 +4,7 @@ import type { ListedApproval } from '../core/ports/stored-approvals.ts';
 import { type ListedTask, TASK_STATES, type TaskState } from '../core/ports/stored-tasks.ts';
 import { TASK_DOOR } from '../core/ports/task-states.ts';
 import { defined, describe, didYouMean, readOptions } from '../core/read-options.ts';
-import { ToolcribError } from '../core/tool-error.ts';
+import { ToolcribError, type ToolError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 
 /** Members that a parked call does not have. */
@@ -37,6 +37,11 @@ export interface TaskDetail extends Task {
   readonly arguments?: JsonObject;
   readonly result?: ToolResult;
 }
+
+/** The task after the change, or the reason why nothing was changed. */
+export type TaskOutcome =
+  | { readonly ok: true; readonly task: Task }
+  | { readonly ok: false; readonly error: ToolError };
 
 /** Filter for listing tasks. */
 export interface TaskFilter {

@@ -44,6 +44,7 @@ export function runTasks(options: RunTasksOptions, ports: TaskRunnerPorts): Task
   let isAborted = false;
   let expiredAt = Number.NEGATIVE_INFINITY;
 
+  const attempt = attemptWith(ports.warn);
   const begin = (task: StoredTask): void => {
     const controller = new AbortController();
     // Without a request to cancel this task, only the end of the process ends it.
@@ -65,14 +66,6 @@ export function runTasks(options: RunTasksOptions, ports: TaskRunnerPorts): Task
       const claimed = await tasks.claim({ ...claimOf(options, ports), limit });
       for (const task of claimed) begin(task);
       if (claimed.length < limit) return;
-    }
-  };
-  const attempt = async (work: () => Promise<void>): Promise<void> => {
-    try {
-      await work();
-    } catch (cause) {
-      // A store that is not available is tried again at the next poll.
-      if (!(cause instanceof ToolcribError)) ports.warn(`Polling the background calls failed: ${messageOf(cause)}`);
     }
   };
   const cancelRequested = async (): Promise<void> => {
@@ -110,6 +103,17 @@ export function runTasks(options: RunTasksOptions, ports: TaskRunnerPorts): Task
   };
 }
 
+/** Runs work that may fail. A store that is not available is tried again at the next poll. */
+function attemptWith(warn: (message: string) => void): (work: () => Promise<void>) => Promise<void> {
+  return async (work) => {
+    try {
+      await work();
+    } catch (cause) {
+      if (!(cause instanceof ToolcribError)) warn(`Polling the background calls failed: ${messageOf(cause)}`);
+    }
+  };
+}
+
 function claimOf(
   { profiles, sources, isWorker = false }: RunTasksOptions,
   ports: TaskRunnerPorts,
@@ -126,6 +130,6 @@ function claimOf(
 async function endUnrun(task: StoredTask, ports: TaskRunnerPorts): Promise<void> {
   const result = expiredResult(task);
   ports.announce(task, result);
-  const chest = await ports.openAgain(task).catch(() => undefined); // without its profile there is no chest to record it in
+  const chest = await ports.openAgain(task).catch(() => undefined); // a chest can only be opened while its profile exists
   await chest?.refuse(task, result.error);
 }

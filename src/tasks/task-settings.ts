@@ -1,6 +1,6 @@
 import { keepBoundNodes } from '../config/policy-schema.ts';
 import { address, flag, mapOf, object, text, typed, whole } from '../config/schema-node.ts';
-import type { TasksConfig } from '../config/types/config.ts';
+import type { TasksConfig } from '../config/types/tasks.ts';
 import type { KeepBounds } from '../core/ports/stored-results.ts';
 
 const DAY_MS = 86_400_000;

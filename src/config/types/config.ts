@@ -5,6 +5,7 @@ import type { SecretText } from '../../system/secrets/secret-template.ts';
 import type { SecretDeclaration } from '../../system/secrets/secrets.ts';
 import type { ExecutorsConfig, ExtensionsConfig, PolicyConfig } from './guards.ts';
 import type { WrittenSource } from './sources.ts';
+import type { ScheduleConfig, TasksConfig } from './tasks.ts';
 
 /** The configuration of a Toolcrib. */
 export interface WrittenConfig {
@@ -194,38 +195,6 @@ export interface ServerConfig {
   readonly graceMs?: number;
 }
 
-/** Background calls. */
-export interface TasksConfig {
-  /** This process runs background calls, if it is a server; default true. Otherwise workers run them. */
-  readonly runHere?: boolean;
-  /** Maximum number of background calls that a process runs at once; default 8. */
-  readonly concurrency?: number;
-  /** Age of an identity above which a background call must confirm it; default one day. An API key is looked up at every call; a token cannot be looked up, so an older one is refused. */
-  readonly maxIdentityMs?: number;
-  /** Time in which a background call must begin; default one day. */
-  readonly expireMs?: number;
-  /** Time to keep an ended background call and its result; default one day. */
-  readonly keepMs?: number;
-  /** Maximum number of background calls that have not ended, and results of ended ones per caller; default 10000. Further calls fail with rate_limited. */
-  readonly maxPerCaller?: number;
-  /** Maximum size in bytes of the background calls that have not ended, and results of ended ones per caller; default 64000000. */
-  readonly maxBytesPerCaller?: number;
-  /** Maximum number of background calls that have not ended, and results of ended ones in total; default 100000. */
-  readonly maxTotal?: number;
-  /** Maximum size in bytes of all background calls that have not ended, and results of ended ones; default 512000000. */
-  readonly maxTotalBytes?: number;
-  /** Webhooks by name. */
-  readonly webhooks?: Readonly<Record<string, TaskWebhookConfig>>;
-}
-
-/** Gets a signed message when a background call that names it ends. */
-export interface TaskWebhookConfig {
-  /** The address of the webhook. */
-  readonly url: string;
-  /** The name of the secret that signs the message. */
-  readonly secret: SecretText;
-}
-
 /** Settings of tool search. */
 export interface RetrievalConfig {
   /** The embedding model of search. */
@@ -246,30 +215,4 @@ export interface EmbeddingsConfig {
   readonly model: string;
   /** The API key, usually ${secret:NAME}. */
   readonly key?: SecretText;
-}
-
-/** A call that is submitted as a task at certain times, either by cron or at one time. */
-export interface ScheduleConfig {
-  /** The tool to call. */
-  readonly tool: string;
-  /** The arguments of the call; default none. */
-  readonly arguments?: Readonly<Record<string, unknown>>;
-  /** The profile that it is called under; default the default profile. */
-  readonly profile?: string;
-  /** Roles of its caller, whose id is schedule:NAME. */
-  readonly roles?: string | readonly string[];
-  /** Minute, hour, day of the month, month, day of the week; or @hourly, @daily, @weekly, @monthly, @yearly. */
-  readonly cron?: string;
-  /** The only time to call it: 2026-12-24T18:00:00, in the time zone, or with Z or an offset. */
-  readonly at?: string;
-  /** The time zone of cron and at, for example Europe/Berlin; default UTC. */
-  readonly timeZone?: string;
-  /** What happens with times at which no process ran tasks: skip them (default), or make up for the last one once. */
-  readonly missed?: 'skip' | 'once';
-  /** Tasks with a higher number run first, from -100 to 100; default 0. */
-  readonly priority?: number;
-  /** Time in milliseconds in which the task must begin; default that of all tasks. */
-  readonly expiresMs?: number;
-  /** The webhook of tasks.webhooks that is told about the end of each task. */
-  readonly notify?: string;
 }

@@ -15,6 +15,7 @@ const apiAuth = optionsOf('openapi').auth?.additionalProperties || undefined;
 const FILES: readonly (readonly [file: string, ...roots: readonly (SchemaNode | undefined)[]])[] = [
   ['guards.ts', policyNode, sections.extensions, sections.executors],
   ['sources.ts', sourceNode],
+  ['tasks.ts', sections.tasks, sections.schedules],
   ['config.ts', configNode],
 ];
 

@@ -1,6 +1,6 @@
 import { names } from '../../config/policy-schema.ts';
 import { anything, choice, mapOf, NAMES, object, text, typed, whole } from '../../config/schema-node.ts';
-import type { ScheduleConfig } from '../../config/types/config.ts';
+import type { ScheduleConfig } from '../../config/types/tasks.ts';
 import { MISSED_RULES } from '../../core/ports/stored-schedules.ts';
 
 /** Schedules by name. Cron expressions, times and time zones are checked when the configuration is read. */

@@ -43,11 +43,7 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
       ...(searches ? SEARCH_META_TOOLS : []),
     ]),
   );
-  const schedulesOf = remembered(async (config: NonNullable<Config['schedules']>) => {
-    if (Object.keys(config).length === 0) return new Map<string, Schedule>();
-    const { readSchedules } = await import('../../tasks/schedule.ts'); // only if there are any
-    return (await readSchedules(config)).schedules;
-  });
+  const schedulesOf = remembered(readSchedulesOf);
   const retrievalOf = remembered((config: RetrievalConfig, folder: string) =>
     configuredRetrieval(config, folder, given.secrets),
   );
@@ -99,6 +95,13 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
       ],
     };
   };
+}
+
+/** The schedules of a configuration. Loads their code only if there are any. */
+async function readSchedulesOf(config: NonNullable<Config['schedules']>): Promise<ReadonlyMap<string, Schedule>> {
+  if (Object.keys(config).length === 0) return new Map();
+  const { readSchedules } = await import('../../tasks/schedule.ts');
+  return (await readSchedules(config)).schedules;
 }
 
 /** The profiles of code and configuration. The error for an unknown default profile shows its line in the configuration. */

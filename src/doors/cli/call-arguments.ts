@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers';
-import { isRecord, type JsonSchema, resolveReference } from '../../core/json.ts';
+import { isRecord, type JsonSchema } from '../../core/json.ts';
+import { resolveReference } from '../../core/json-pointer.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import { usage } from './flags.ts';
 

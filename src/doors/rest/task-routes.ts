@@ -1,7 +1,6 @@
 import { TASK_STATES } from '../../core/ports/stored-tasks.ts';
 import { defined } from '../../core/read-options.ts';
-import type { TaskOutcome } from '../../tasks/crib-tasks.ts';
-import type { TaskDetail, TaskFilter } from '../../tasks/task-listing.ts';
+import type { TaskDetail, TaskFilter, TaskOutcome } from '../../tasks/task-listing.ts';
 import { toShownTask } from '../shown.ts';
 import { type Answer, notFound, ok, refuse, refuseFor } from './answers.ts';
 import type { Route, RouteRequest } from './route.ts';

@@ -1,4 +1,5 @@
-import { isJson, isJsonObject, type JsonValue, unescapePointer } from '../../core/json.ts';
+import { isJson, isJsonObject, type JsonValue } from '../../core/json.ts';
+import { unescapePointer } from '../../core/json-pointer.ts';
 import { toolError } from '../../core/tool-error.ts';
 import { type Content, done, failed, type ToolResult } from '../../core/tool-result.ts';
 import type { FetchedResponse } from '../../system/fetch/guarded-fetch.ts';

@@ -1,4 +1,5 @@
-import { escapePointer, isRecord, type JsonObject, type JsonSchema, type JsonValue } from '../../core/json.ts';
+import { isRecord, type JsonObject, type JsonSchema, type JsonValue } from '../../core/json.ts';
+import { escapePointer } from '../../core/json-pointer.ts';
 import type { Issue } from '../../core/tool-error.ts';
 import { type ToolSpec, WITHHELD, type Withheld } from '../../core/tool-spec.ts';
 import { namesIn, readTemplate, type Template } from '../../specs/template.ts';

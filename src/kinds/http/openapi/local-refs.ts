@@ -1,4 +1,5 @@
-import { isRecord, resolveReference } from '../../../core/json.ts';
+import { isRecord } from '../../../core/json.ts';
+import { resolveReference } from '../../../core/json-pointer.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import type { Description, Fields } from './load-description.ts';
 

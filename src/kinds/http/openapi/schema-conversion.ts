@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { isRecord, referenceSegments } from '../../../core/json.ts';
+import { isRecord } from '../../../core/json.ts';
+import { referenceSegments } from '../../../core/json-pointer.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import { createLinearPatterns } from '../../../schemas/linear-pattern.ts';
 import { createWorkLimit } from '../../../schemas/work-limit.ts';

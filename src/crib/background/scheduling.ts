@@ -1,16 +1,16 @@
-import type { CribContext } from '../core/ports/crib-context.ts';
-import type { Schedule } from '../core/ports/stored-schedules.ts';
-import { defined, didYouMean } from '../core/read-options.ts';
-import { messageOf, ToolcribError, toolError } from '../core/tool-error.ts';
-import { failed, type ToolResult } from '../core/tool-result.ts';
-import { idleClock } from '../system/clock.ts';
-import { type NamedSchedule, startScheduler } from '../tasks/scheduler.ts';
-import { type CribSchedules, createSchedules } from '../tasks/schedules.ts';
-import { explain } from './catalog/explain.ts';
-import { ENTER, type EnterableChest } from './chest.ts';
-import type { Crib } from './crib.ts';
-import type { Engine } from './engine.ts';
-import { chooseProfile } from './open.ts';
+import type { CribContext } from '../../core/ports/crib-context.ts';
+import type { Schedule } from '../../core/ports/stored-schedules.ts';
+import { defined, didYouMean } from '../../core/read-options.ts';
+import { messageOf, ToolcribError, toolError } from '../../core/tool-error.ts';
+import { failed, type ToolResult } from '../../core/tool-result.ts';
+import { idleClock } from '../../system/clock.ts';
+import { type NamedSchedule, startScheduler } from '../../tasks/scheduler.ts';
+import { type CribSchedules, createSchedules } from '../../tasks/schedules.ts';
+import { explain } from '../catalog/explain.ts';
+import { ENTER, type EnterableChest } from '../chest.ts';
+import type { Crib } from '../crib.ts';
+import type { Engine } from '../engine.ts';
+import { chooseProfile } from '../open.ts';
 
 /** The door of calls that schedules submit. */
 const SCHEDULE_DOOR = 'schedule';

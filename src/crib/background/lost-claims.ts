@@ -1,13 +1,13 @@
-import { lostResult } from '../approvals/parked-results.ts';
-import type { Caller } from '../core/caller.ts';
-import type { LostClaim, SilentProcess, Store } from '../core/ports/store.ts';
-import type { AuditTrail, LostCall } from '../core/ports/stored-audit.ts';
-import type { StoredTask } from '../core/ports/stored-tasks.ts';
-import { defined } from '../core/read-options.ts';
-import { messageOf, ToolcribError, toolError } from '../core/tool-error.ts';
-import { type FailedResult, failed } from '../core/tool-result.ts';
-import { readRepeatKey } from '../extensions/idempotency.ts';
-import { systemClock } from '../system/clock.ts';
+import { lostResult } from '../../approvals/parked-results.ts';
+import type { Caller } from '../../core/caller.ts';
+import type { LostClaim, SilentProcess, Store } from '../../core/ports/store.ts';
+import type { AuditTrail, LostCall } from '../../core/ports/stored-audit.ts';
+import type { StoredTask } from '../../core/ports/stored-tasks.ts';
+import { defined } from '../../core/read-options.ts';
+import { messageOf, ToolcribError, toolError } from '../../core/tool-error.ts';
+import { type FailedResult, failed } from '../../core/tool-result.ts';
+import { readRepeatKey } from '../../extensions/idempotency.ts';
+import { systemClock } from '../../system/clock.ts';
 
 /** Options for finding calls of dead processes. */
 export interface LostClaimsOptions {
