@@ -1,4 +1,4 @@
-import type { StoredTasks, TaskListing } from '../../core/ports/stored-tasks.ts';
+import type { StoredTasks, TaskListing, TaskState } from '../../core/ports/stored-tasks.ts';
 import { jsonOf, numberOf, type Row, type SqlEngine, type Statement, sql, textOf } from '../engines/sql-engine.ts';
 import { ownerKey } from '../repeats.ts';
 import { LISTED_COLUMNS, taskKey, taskResultOf, toListedTask, toStoredTask } from './task-rows.ts';
@@ -48,6 +48,16 @@ export function readTasks(engine: SqlEngine, process: string): Pick<StoredTasks,
   };
 }
 
+/** SQL conditions that name the condition of their index. */
+function inState(state: TaskState): Statement {
+  return state === 'done' ? sql`state = 'done'` : { sql: "state = ? AND state <> 'done'", params: [state] };
+}
+
+function withOutcome(outcome: string): Statement {
+  if (outcome === 'done') return sql`state = 'done' AND outcome = 'done'`;
+  return sql`state = 'done' AND outcome <> 'done' AND outcome = ${taskKey(outcome)}`;
+}
+
 /** The task with this id or slot, without its long columns. */
 export function sameTask(id: string, slot: string | null): Statement {
   return {
@@ -60,8 +70,8 @@ export function sameTask(id: string, slot: string | null): Statement {
 /** Newest first. `before` names the last task of the page before. */
 function listTasks({ state, outcome, tool, callerId, before, limit }: TaskListing): Statement {
   const conditions = [
-    ...(state === undefined ? [] : [{ sql: 'state = ?', params: [state] }]),
-    ...(outcome === undefined ? [] : [sql`state = 'done' AND outcome = ${taskKey(outcome)}`]),
+    ...(state === undefined ? [] : [inState(state)]),
+    ...(outcome === undefined ? [] : [withOutcome(outcome)]),
     ...(tool === undefined ? [] : [sql`tool = ${taskKey(tool)}`]),
     ...(callerId === undefined ? [] : [sql`owner = ${ownerKey(callerId)}`]),
     ...(before === undefined

@@ -18,7 +18,7 @@ export const CREATE_TASKS: readonly string[] = [
   "CREATE INDEX toolcrib_tasks_waiting ON toolcrib_tasks (approval_id) WHERE state = 'waiting' AND is_ready = 0",
   "CREATE INDEX toolcrib_tasks_of_process ON toolcrib_tasks (process) WHERE state = 'running'",
   "CREATE INDEX toolcrib_tasks_by_expiry ON toolcrib_tasks (expires_at) WHERE state = 'queued' AND approval_id IS NULL",
-  "CREATE INDEX toolcrib_tasks_open ON toolcrib_tasks (owner, bytes) WHERE state <> 'done'",
+  "CREATE INDEX toolcrib_tasks_open ON toolcrib_tasks (owner, state, bytes) WHERE state <> 'done'",
   "CREATE INDEX toolcrib_tasks_open_by_time ON toolcrib_tasks (state, created_at, id) WHERE state <> 'done'",
   'CREATE INDEX toolcrib_tasks_by_time ON toolcrib_tasks (created_at, id)',
   'CREATE INDEX toolcrib_tasks_of_owner ON toolcrib_tasks (owner, created_at, id)',
