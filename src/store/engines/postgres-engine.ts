@@ -28,6 +28,9 @@ const SILENT_MS = 1000;
 /** Enough for a server that is back. */
 const SHORT_MS = 500;
 
+/** Settings for plans that follow indexes. */
+const BY_INDEX = ['sort', 'bitmapscan', 'seqscan', 'hashjoin'].map((way) => `; SET LOCAL enable_${way} = off`).join('');
+
 const POSTGRES_DIALECT: SqlDialect = {
   lockMigrations: [sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`],
   lock: (what) => [sql`SELECT pg_advisory_xact_lock(${LOCKS[what]})`],
@@ -69,9 +72,7 @@ export async function openPostgres(url: string, lockTimeoutMs: number): Promise<
     let isCommitting = false;
     const work: Work<readonly (readonly Row[])[]> = async (query) => {
       const lockMs = limitMs > ANSWER_MS ? limitMs : Math.min(lockTimeoutMs, STATEMENT_MS);
-      const longer = limitMs > ANSWER_MS ? `; SET LOCAL statement_timeout = ${limitMs}` : '';
-      // Each statement sees what was committed before it, including by the transaction that held its lock.
-      await query({ text: `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockMs}${longer}` });
+      await query({ text: beginText(statements, limitMs, lockMs) });
       const rows = [];
       for (const statement of statements) rows.push(await query(toQuery(statement)));
       isCommitting = true;
@@ -96,6 +97,13 @@ export async function openPostgres(url: string, lockTimeoutMs: number): Promise<
       return closed;
     },
   };
+}
+
+/** Begins a transaction. Each statement sees what was committed before it, including by the transaction that held its lock. */
+function beginText(statements: readonly Statement[], limitMs: number, lockMs: number): string {
+  const longer = limitMs > ANSWER_MS ? `; SET LOCAL statement_timeout = ${limitMs}` : '';
+  const plans = statements.some(({ byIndex }) => byIndex) ? BY_INDEX : '';
+  return `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockMs}${longer}${plans}`;
 }
 
 /** The connections for statements, and those for notifications. */

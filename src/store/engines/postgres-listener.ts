@@ -60,7 +60,9 @@ class PostgresListener {
     clearTimeout(this.#timer);
     const client = this.#client;
     this.#client = undefined;
-    await client?.end().catch(() => undefined); // it is gone already
+    if (client === undefined) return;
+    (client as Counted).ref(); // it is waited for
+    await client.end().catch(() => undefined); // it is gone already
   }
 
   async #open(): Promise<void> {
@@ -110,7 +112,10 @@ class PostgresListener {
   }
 }
 
+/** Methods that the types lack. */
+type Counted = Client & { ref(): void; unref(): void };
+
 /** An idle listener does not keep the process alive. */
 function unref(client: Client): void {
-  (client as Client & { unref(): void }).unref(); // the types lack it
+  (client as Counted).unref(); // see above
 }

@@ -10,6 +10,11 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface Statement {
   readonly sql: string;
   readonly params: readonly SqlValue[];
+  /**
+   * True if an index must find the rows of a write, in its order. PostgreSQL would read and sort all rows of a queue,
+   * because its statistics are from a time when the queue was short.
+   */
+  readonly byIndex?: boolean;
 }
 
 /** Durability of a commit: it survives the end of the process, or also a power loss, which costs a wait for the disk. */

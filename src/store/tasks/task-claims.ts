@@ -16,7 +16,8 @@ const answered = (at: number): Statement => sql`
     OR asked.expires_at <= ${at} OR asked.created_at > ${at + MAX_SKEW_MS})`;
 
 /** The kinds of tasks that can be claimed, or marked as ready and then claimed. */
-export type Claimable = 'is_ready' | 'is_due' | 'is_answered';
+export const CLAIMABLE = ['is_ready', 'is_due', 'is_answered'] as const;
+export type Claimable = (typeof CLAIMABLE)[number];
 
 /** Marks the tasks that can be claimed from now on, so that a claim reads no others. */
 export function readyStatement(kind: Exclude<Claimable, 'is_ready'>, at: number, skipLocked: string): Statement {
@@ -29,6 +30,7 @@ export function readyStatement(kind: Exclude<Claimable, 'is_ready'>, at: number,
     sql: `WITH found AS MATERIALIZED (${select}) UPDATE toolcrib_tasks SET is_ready = 1
       WHERE id IN (SELECT id FROM found) AND is_ready = 0 AND state IN ('queued', 'waiting')`,
     params: [...params, PROMOTED_ROWS],
+    byIndex: true,
   };
 }
 
@@ -77,6 +79,7 @@ export function claimTasks(what: TaskClaim, claimant: Claimant & OwnToken, skipL
     sql: `WITH next AS MATERIALIZED (SELECT id FROM toolcrib_tasks WHERE ${claimable.sql}
       ORDER BY priority DESC, run_at, id LIMIT ? ${skipLocked}) ${text}`,
     params: [...claimable.params, what.limit, ...params],
+    byIndex: true,
   };
 }
 

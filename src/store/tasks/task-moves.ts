@@ -135,7 +135,7 @@ export function finishTasks(ends: readonly (OwnTask & WrittenEnd)[], returning: 
     ];
   });
   const fits = 'CASE WHEN bytes + ending.column6 <= ending.column8 THEN';
-  return moveTask('finish', {
+  const finish = moveTask('finish', {
     where: sql`id = ending.column1 AND claim = ending.column2 AND process = ${ends[0]?.process ?? null}`,
     set: {
       sql: `outcome = ending.column3, result = ${fits} ending.column4 ELSE ending.column5 END,
@@ -146,6 +146,7 @@ export function finishTasks(ends: readonly (OwnTask & WrittenEnd)[], returning: 
     from: { sql: `(VALUES ${marks.join(', ')}) AS ending`, params: values.flat() },
     returning,
   });
+  return { ...finish, byIndex: true };
 }
 
 /** An end that does not come from the process of the task. */
