@@ -11,8 +11,8 @@ export const CREATE_TASKS: readonly string[] = [
     progress TEXT, task TEXT NOT NULL, arguments TEXT NOT NULL, result TEXT)`,
   'CREATE UNIQUE INDEX toolcrib_tasks_of_slot ON toolcrib_tasks (slot) WHERE slot IS NOT NULL',
   'CREATE INDEX toolcrib_tasks_of_schedule ON toolcrib_tasks (schedule, created_at) WHERE schedule IS NOT NULL',
-  'CREATE INDEX toolcrib_tasks_ready ON toolcrib_tasks (priority DESC, run_at, id) WHERE is_ready = 1',
-  `CREATE INDEX toolcrib_tasks_ready_here ON toolcrib_tasks (priority DESC, run_at, id)
+  'CREATE INDEX toolcrib_tasks_ready ON toolcrib_tasks (priority DESC, run_at, id, source, profile) WHERE is_ready = 1',
+  `CREATE INDEX toolcrib_tasks_ready_here ON toolcrib_tasks (priority DESC, run_at, id, source, profile)
     WHERE is_ready = 1 AND is_for_workers = 0`,
   "CREATE INDEX toolcrib_tasks_delayed ON toolcrib_tasks (run_at) WHERE state = 'queued' AND is_ready = 0",
   "CREATE INDEX toolcrib_tasks_waiting ON toolcrib_tasks (approval_id) WHERE state = 'waiting' AND is_ready = 0",
