@@ -3,7 +3,7 @@ import { TASK_STATES } from '../../core/ports/stored-tasks.ts';
 import type { Command, CommandWord } from './command.ts';
 
 const TOOL: CommandWord = { name: 'TOOL', completes: 'tool' };
-const TARGET: CommandWord = { name: 'tool:NAME|source:NAME|caller:ID|profile:NAME|all', completes: 'target' };
+const TARGET: CommandWord = { name: 'TARGET', completes: 'target' };
 
 /** The commands, in the order of help. To add one, add a file under `commands` and an entry here. */
 export const COMMANDS: readonly Command[] = [
@@ -156,7 +156,8 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'stop',
-    summary: 'emergency stop: refuse calls in every process of the store; without a target, list the stops',
+    summary:
+      'refuse calls of tool:NAME, source:NAME, caller:ID, profile:NAME or all, in every process; or list the stops',
     words: [{ ...TARGET, optional: true }],
     flags: ['note', 'cancel', 'force'],
     examples: ['toolcrib stop', 'toolcrib stop tool:pay --note "it pays twice"', 'toolcrib stop all --cancel'],
@@ -164,7 +165,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'resume',
-    summary: 'end an emergency stop',
+    summary: 'end an emergency stop: the calls run again',
     words: [TARGET],
     flags: ['note'],
     examples: ['toolcrib resume tool:pay', 'toolcrib resume all'],
