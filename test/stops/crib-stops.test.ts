@@ -122,6 +122,13 @@ describe('a stop', () => {
     expect(await call(crib, 'add')).toMatchObject({ error: { code: 'rate_limited' } });
   });
 
+  it('that cannot be read refuses every call: it is not known what is stopped', async () => {
+    const { crib } = await openCrib({ store: 'postgres://toolcrib@127.0.0.1:1/none' });
+    const message = expect.stringContaining('The emergency stops cannot be read');
+    expect(await call(crib, 'add')).toMatchObject({ error: { code: 'unavailable', retryable: true, message } });
+    expect(await stop(crib, 'all')).toMatchObject({ ok: false, error: { code: 'unavailable' } });
+  });
+
   it('is explained', async () => {
     const { crib } = await openCrib();
     expect(crib.explain(ANN, undefined, 'add')).not.toHaveProperty('stops');

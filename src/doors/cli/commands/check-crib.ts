@@ -11,6 +11,7 @@ import { describeStarting, openProfiles, withCrib } from '../open-crib.ts';
 import { counted, note, paint, print, printJson, reportFailure, toLine, withProgress } from '../output.ts';
 import { figures, flexible, printTable, tokenText } from '../table.ts';
 import { describeSources, printSources, type StaleSource, staleSources } from './list-sources.ts';
+import { noteStops } from './stop-calls.ts';
 
 /** `toolcrib check`: exit code 0 without problems, 1 with problems, 2 if the configuration cannot be used. */
 export async function checkCrib({ flags }: Invocation): Promise<ExitCode> {
@@ -21,6 +22,7 @@ export async function checkCrib({ flags }: Invocation): Promise<ExitCode> {
       const report = await reportOn(crib, await staleSources(crib, flags));
       if (flags.json === true) printJson(report);
       else printReport(report);
+      await noteStops(crib);
       return report.ok ? 0 : 1;
     });
   } catch (cause) {
