@@ -42,7 +42,7 @@ export function createKeepTask(ports: KeepTaskPorts): KeepTask {
       }
       if (!added.isNew && submission.slot === undefined) return refuse('conflict', taken(task.id));
       if (added.isNew) ports.onKept(task);
-      const expiresAt = ports.now() + task.delayMs + task.lifetimeMs;
+      const expiresAt = Math.round(ports.now() + task.delayMs + task.lifetimeMs);
       return { ok: false, status: 'waiting', waiting: { for: 'task', id: added.id, expiresAt } };
     } catch (cause) {
       if (!(cause instanceof ToolcribError)) throw cause;

@@ -35,6 +35,7 @@ describe('a call with async', () => {
       callId: id,
       waiting: { for: 'task', id, expiresAt: expect.any(Number) },
     });
+    expect(json.waiting.expiresAt).toSatisfy(Number.isInteger);
     await crib.tasks.wait(id);
     expect(await taskOf(ask, id)).toMatchObject({
       id,
