@@ -9,7 +9,7 @@ import type { TaskChest } from './run-task.ts';
 import {
   concerns,
   isParkedCall,
-  parkedCalls,
+  listPage,
   readTaskFilter,
   type Task,
   type TaskDetail,
@@ -43,8 +43,6 @@ export interface CribTasksPorts extends Pick<CribContext, 'store' | 'redact'> {
   poll(work: () => Promise<void>): { look(): Promise<void>; stop(): void };
 }
 
-const USUAL_LIMIT = 100;
-
 /** Finds tasks and parked calls that a caller may see. */
 export interface TaskLookup {
   task(id: unknown, by: Caller | undefined): Promise<StoredTask | undefined>;
@@ -71,16 +69,9 @@ export function createTasks(ports: CribTasksPorts): CribTasks {
   return {
     ...createChanges(find, ports),
     async list(filter = {}, by) {
-      const { limit = USUAL_LIMIT, ...rest } = readTaskFilter(filter);
+      const wanted = readTaskFilter(filter);
       if (store === undefined) return [];
-      const callerId = by === undefined || by.operator === true ? {} : { callerId: by.id ?? '' };
-      const found = await store.tasks.list({ ...rest, ...callerId, limit });
-      const waiting = rest.before === undefined ? await parkedCalls(store.approvals, rest) : [];
-      const theirs = waiting.filter(({ caller }) => concerns(caller, by)).map(toParkedTask);
-      return [...found.map(toTask), ...theirs]
-        .toSorted((a, b) => b.createdAt - a.createdAt)
-        .slice(0, limit)
-        .map((task) => redactData(task, redact));
+      return (await listPage(store, wanted, by)).map((task) => redactData(task, redact));
     },
     async get(id, by) {
       const task = await find.task(id, by);

@@ -1,5 +1,6 @@
 import type { Caller } from '../core/caller.ts';
 import type { JsonObject } from '../core/json.ts';
+import type { Store } from '../core/ports/store.ts';
 import type { ListedApproval } from '../core/ports/stored-approvals.ts';
 import { type ListedTask, TASK_STATES, type TaskState } from '../core/ports/stored-tasks.ts';
 import { TASK_DOOR } from '../core/ports/task-states.ts';
@@ -123,8 +124,51 @@ export function isParkedCall({ isParked, door, question }: ListedApproval): bool
   return isParked && door !== TASK_DOOR && question === undefined;
 }
 
+const USUAL_LIMIT = 100;
+
+/** The tasks and parked calls of one page, newest first. Nothing comes after a task that is unknown or of another caller. */
+export async function listPage(
+  { tasks, approvals }: Pick<Store, 'tasks' | 'approvals'>,
+  { before, limit = USUAL_LIMIT, ...filter }: TaskFilter,
+  by: Caller | undefined,
+): Promise<readonly Task[]> {
+  const place = before === undefined ? undefined : await findPlace({ tasks, approvals }, before, by);
+  if (before !== undefined && place === undefined) return [];
+  const callerId = by === undefined || by.operator === true ? {} : { callerId: by.id ?? '' };
+  const after = place !== undefined && isParkedTask(place) ? { createdBefore: place.createdAt } : defined({ before });
+  const found = await tasks.list({ ...filter, ...callerId, ...after, limit });
+  const parked = (await parkedCalls(approvals, filter))
+    .filter(({ caller }) => concerns(caller, by))
+    .map(toParkedTask)
+    .filter((call) => place === undefined || byAge(place, call) < 0);
+  return [...found.map(toTask), ...parked].toSorted(byAge).slice(0, limit);
+}
+
+/** The task or parked call after which a page begins. */
+async function findPlace(
+  { tasks, approvals }: Pick<Store, 'tasks' | 'approvals'>,
+  id: string,
+  by: Caller | undefined,
+): Promise<Task | undefined> {
+  const task = await tasks.get(id);
+  if (task !== undefined) return concerns(task.caller, by) ? toTask(task) : undefined;
+  const call = await approvals.get(id);
+  return call !== undefined && isParkedCall(call) && concerns(call.caller, by) ? toParkedTask(call) : undefined;
+}
+
+/** Newest first. Of the same millisecond, tasks come first, in the order of the store. */
+function byAge(a: Task, b: Task): number {
+  const order = b.createdAt - a.createdAt || Number(isParkedTask(a)) - Number(isParkedTask(b));
+  return order !== 0 || !isParkedTask(a) ? order : Number(a.id < b.id) - Number(a.id > b.id);
+}
+
+/** True for a parked call that is listed as a task; only tasks have a source. */
+function isParkedTask({ source }: Task): boolean {
+  return source === undefined;
+}
+
 /** The parked calls that have not ended, as far as they fit the filter. */
-export async function parkedCalls(
+async function parkedCalls(
   approvals: {
     list(options: {
       readonly state: 'waiting' | 'approved' | 'claimed';

@@ -106,6 +106,8 @@ export interface TaskListing {
   readonly callerId?: string;
   /** Only tasks older than this one. */
   readonly before?: string;
+  /** Only tasks created before this time. */
+  readonly createdBefore?: number;
   readonly limit: number;
 }
 

@@ -68,7 +68,7 @@ export function sameTask(id: string, slot: string | null): Statement {
 }
 
 /** Newest first. `before` names the last task of the page before. */
-function listTasks({ state, outcome, tool, callerId, before, limit }: TaskListing): Statement {
+function listTasks({ state, outcome, tool, callerId, before, createdBefore, limit }: TaskListing): Statement {
   const conditions = [
     ...(state === undefined ? [] : [inState(state)]),
     ...(outcome === undefined ? [] : [withOutcome(outcome)]),
@@ -77,6 +77,7 @@ function listTasks({ state, outcome, tool, callerId, before, limit }: TaskListin
     ...(before === undefined
       ? []
       : [sql`(created_at, id) < (SELECT created_at, id FROM toolcrib_tasks WHERE id = ${taskKey(before)})`]),
+    ...(createdBefore === undefined ? [] : [{ sql: 'created_at < ?', params: [createdBefore] }]),
   ];
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.map((one) => one.sql).join(' AND ')}`;
   return {

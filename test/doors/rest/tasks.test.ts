@@ -284,6 +284,28 @@ describe('GET /api/tasks', () => {
     expect(await idsOf('before=unknown')).toEqual([]);
   });
 
+  it('lists parked calls among the tasks of every page, each once', async () => {
+    const { ask } = await serve();
+    const submitted: string[] = [];
+    for (const tool of ['wipe', 'add', 'wipe', 'add', 'add', 'wipe', 'wipe']) {
+      const { json } = await (tool === 'add'
+        ? execute(ask, 'add', { a: 1, b: 2 }, later)
+        : execute(ask, 'wipe', { what: `${submitted.length}` }));
+      submitted.push(json.waiting.id);
+    }
+    for (const limit of [1, 2, 3]) {
+      const listed: string[] = [];
+      let next = '';
+      do {
+        const { json } = await ask(`/api/tasks?limit=${limit}${next}`);
+        listed.push(...json.tasks.map(({ id }: { id: string }) => id));
+        next = json.nextBefore === undefined ? '' : `&before=${json.nextBefore}`;
+      } while (next !== '');
+      expect(listed).toHaveLength(submitted.length);
+      expect(listed.toSorted()).toEqual(submitted.toSorted());
+    }
+  });
+
   it.each(['limit=0', 'limit=1001', 'limit=many', 'state=lost', 'before=', 'colour=red'])(
     '%s is answered 400',
     async (query) => {
