@@ -98,3 +98,4 @@ export type { MetricsOptions } from './extensions/metrics.ts';
 export type { TraceOptions } from './extensions/trace.ts';
 export type { CreatedKey, CribKeys, KeyInfo, KeyRequest } from './identity/api-keys.ts';
 export type { CribStops, ResumeOptions, StopOptions, StopOutcome } from './stops/change-stops.ts';
+export type { CribSchedules, ScheduleInfo, ScheduleOutcome, ScheduleRequest } from './tasks/schedules.ts';

@@ -2,6 +2,7 @@ import type { Approval } from '../approvals/approvals.ts';
 import type { CallRow } from '../audit/recorded-calls.ts';
 import type { Stop } from '../core/ports/stored-stops.ts';
 import type { KeyInfo } from '../identity/api-keys.ts';
+import type { ScheduleInfo } from '../tasks/schedules.ts';
 import type { TaskDetail } from '../tasks/task-listing.ts';
 
 /** A time as ISO 8601 in UTC. */
@@ -58,4 +59,20 @@ export function toShownTask({ createdAt, expiresAt, runAt, startedAt, endedAt, .
     ...(endedAt !== undefined && { endedAt: toTime(endedAt) }),
     expiresAt: toTime(expiresAt),
   };
+}
+/** A schedule as JSON for REST and the command line. */
+export function toShownSchedule({ name, from, at, changedAt, nextAt, last, ...schedule }: ScheduleInfo) {
+  return {
+    name,
+    from,
+    ...schedule,
+    ...(at !== undefined && { at: toTime(at) }),
+    ...(changedAt !== undefined && { changedAt: toTime(changedAt) }),
+    ...(nextAt !== undefined && { nextAt: toTime(nextAt) }),
+    ...(last !== undefined && { last: toShownSlot(last) }),
+  };
+}
+
+function toShownSlot({ slot, ...last }: NonNullable<ScheduleInfo['last']>) {
+  return { at: toTime(slot), ...last };
 }

@@ -90,7 +90,7 @@ export function toResponse({ status, body, headers }: Answer): Response {
 }
 
 /** Error codes of the crib for invalid requests; their messages are safe to show. */
-const OF_THE_ASKER = /^(invalid|unknown)_(option|criterion|selector|key|spec|input)$/;
+const OF_THE_ASKER = /^(invalid|unknown)_(option|criterion|selector|key|spec|input|schedule)$/;
 
 /** The refusal for a thrown error; undefined if the error must not be shown to the caller. */
 export function refusalOf(cause: unknown): Answer | undefined {

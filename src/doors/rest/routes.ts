@@ -5,6 +5,7 @@ import { KEY_ROUTES } from './key-routes.ts';
 import { describeRoutes } from './openapi-document.ts';
 import { PROFILE_ROUTES } from './profile-routes.ts';
 import type { Route } from './route.ts';
+import { SCHEDULE_ROUTES } from './schedule-routes.ts';
 import { SEARCH_ROUTE } from './search-route.ts';
 import { EVENTS_ROUTE, HEALTH_ROUTES, LATER_ROUTES } from './server-routes.ts';
 import { anyObject } from './shapes.ts';
@@ -40,6 +41,7 @@ export const ROUTES: readonly Route[] = [
   ...SPEC_ROUTES,
   ...KEY_ROUTES,
   ...STOP_ROUTES,
+  ...SCHEDULE_ROUTES,
   EVENTS_ROUTE,
   ...HEALTH_ROUTES,
   OPENAPI_ROUTE,

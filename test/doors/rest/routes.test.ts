@@ -84,6 +84,8 @@ describe('which callers are allowed', () => {
   });
 });
 
+const NIGHTLY = { name: 'nightly', tool: 'add', arguments: { a: 1, b: 2 } };
+
 /** What is asked so that each route succeeds once. */
 const SUCCESSES: Readonly<Record<string, (served: Served) => Promise<{ path: string; body?: unknown }>>> = {
   'GET /api/tools': async () => ({ path: '/api/tools?limit=2' }),
@@ -201,6 +203,26 @@ const SUCCESSES: Readonly<Record<string, (served: Served) => Promise<{ path: str
   'DELETE /api/stops': async ({ crib }) => {
     await crib.stops.stop('caller:mallory', {}, { operator: true });
     return { path: '/api/stops?target=caller:mallory&note=over' };
+  },
+  'GET /api/schedules': async ({ crib }) => {
+    await crib.schedules.add({ ...NIGHTLY, at: '2999-01-01T00:00:00Z' }, 'test');
+    return { path: '/api/schedules' };
+  },
+  'POST /api/schedules': async () => ({
+    path: '/api/schedules',
+    body: { ...NIGHTLY, cron: '0 3 * * *', timeZone: 'Europe/Berlin', roles: ['ops'], missed: 'once', priority: -1 },
+  }),
+  'POST /api/schedules/{name}/run': async ({ crib }) => {
+    await crib.schedules.add({ ...NIGHTLY, cron: '@daily' }, 'test');
+    return { path: '/api/schedules/nightly/run', body: {} };
+  },
+  'DELETE /api/schedules/{name}': async ({ crib }) => {
+    await crib.schedules.add({ ...NIGHTLY, cron: '@daily' }, 'test');
+    return { path: '/api/schedules/nightly' };
+  },
+  'DELETE /api/schedules': async ({ crib }) => {
+    await crib.schedules.add({ ...NIGHTLY, cron: '@daily' }, 'test');
+    return { path: '/api/schedules?name=nightly' };
   },
   'GET /healthz': async () => ({ path: '/healthz' }),
   'GET /readyz': async () => ({ path: '/readyz' }),
