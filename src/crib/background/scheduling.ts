@@ -88,5 +88,5 @@ function problemOf(
   if (!hasTools() || host.isStarting()) return undefined;
   const caller = { roles };
   const { visible, reasons } = explain(generation(), chooseProfile(profile, profiles(), caller), caller, tool);
-  return visible ? undefined : `The tool "${tool}" cannot be called: ${reasons.join('; ').replace(/\.?$/, '.')}`;
+  return visible ? undefined : `The tool "${tool}" cannot be called: ${reasons.join('; ').replace(/([^.?])$/, '$1.')}`;
 }

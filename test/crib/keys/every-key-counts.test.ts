@@ -4,6 +4,7 @@ import { extensionRows } from './extension-rows.ts';
 import { outsideRows } from './outside-rows.ts';
 import { type Row, showCrib } from './rows.ts';
 import { runningRows } from './running-rows.ts';
+import { scheduleRows } from './schedule-rows.ts';
 import { keysApart, keysOf } from './schema-keys.ts';
 import { KINDS_OF_SOURCES, settingRows, showKind } from './setting-rows.ts';
 import { sourceRows } from './source-rows.ts';
@@ -27,6 +28,7 @@ const ROWS: readonly Row[] = [
   ...outsideRows,
   ...sourceRows,
   ...runningRows,
+  ...scheduleRows,
 ];
 
 describe('every key of the configuration counts', () => {

@@ -47,6 +47,29 @@ describe('toolcrib check', () => {
     expect(stdout).toContain('Profile "x": include "nothing_*" matches no tool.');
   });
 
+  it('exits with 1 if a schedule cannot run, and with 2 if it is written wrongly', async () => {
+    const schedules = `
+schedules:
+  gone: { tool: ad, cron: "0 3 * * *" }
+  stray: { tool: add, profile: readr, cron: "0 3 * * *" }
+  past: { tool: add, at: "2020-01-01T00:00:00Z" }
+  good: { tool: add, cron: "0 3 * * *" }
+`;
+    const crib = workshop({ ...OFFICE, 'toolcrib.yaml': `${OFFICE['toolcrib.yaml']}${schedules}` });
+    const { ok, problems } = (await crib.json(['check'])) as { ok: boolean; problems: string[] };
+    expect(ok).toBe(false);
+    expect(problems).toEqual([
+      'Schedule "gone": The tool "ad" cannot be called: no source has a tool with this name. Did you mean "add"?',
+      'Schedule "stray": The profile "readr" was not found. Did you mean "reader"?',
+      'Schedule "past": its time is in the past and it has not run; change at, or remove the schedule.',
+    ]);
+    const wrong = workshop({ ...OFFICE, 'toolcrib.yaml': 'schedules:\n  x:\n    tool: add\n    cron: "0 0 31 2 *"\n' });
+    const refused = await wrong.run(['check']);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('toolcrib.yaml:4');
+    expect(refused.stderr).toContain('The cron expression "0 0 31 2 *" cannot be used: it never matches');
+  });
+
   it('exits with 1 if tools could reach the operator token and the audit key', async () => {
     const crib = workshop({ ...OFFICE, '.local': 'a file where the folder would be' });
     const { code, stdout } = await crib.run(['check']);

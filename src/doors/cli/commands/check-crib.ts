@@ -137,7 +137,7 @@ const MANY_TOOLS = 2000;
 export async function reportOn(crib: Crib, stale: readonly StaleSource[] = []): Promise<CheckReport> {
   const counting: Counting = crib.catalog.specs.length > MANY_TOOLS ? 'estimate' : 'exact';
   const sources = await describeSources(crib, counting, stale);
-  const { store, storeProblems } = await lookAtStore(crib);
+  const { store, storeProblems, storeNotes = [] } = await lookAtStore(crib);
   const conflicts = crib.catalog.held.map(({ message }) => message);
   const warnings = crib.warnings().filter((warning) => !conflicts.includes(warning));
   const mistakes = crib.server.mistakes();
@@ -163,7 +163,7 @@ export async function reportOn(crib: Crib, stale: readonly StaleSource[] = []): 
     guardsOff: guardsOff(crib),
     conflicts,
     problems,
-    notes: [...review.notes, ...crib.server.readings()],
+    notes: [...review.notes, ...crib.server.readings(), ...storeNotes],
     profiles: await Promise.all(
       (await openProfiles(crib)).map(async ({ chest, isDefault }) => describeProfile(chest, isDefault, counting)),
     ),
@@ -197,14 +197,20 @@ async function describeProfile(
   return { name: chest.profile, default: isDefault, toolCount: specs.length, tokens };
 }
 
-async function lookAtStore(
-  crib: Crib,
-): Promise<{ readonly store?: StoreStatus; readonly storeProblems: readonly string[] }> {
+/** The store, and problems and notes about what it holds. */
+interface StoreReview {
+  readonly store?: StoreStatus;
+  readonly storeProblems: readonly string[];
+  readonly storeNotes?: readonly string[];
+}
+
+async function lookAtStore(crib: Crib): Promise<StoreReview> {
   try {
     const store = await crib.store?.status();
-    return store === undefined
-      ? { storeProblems: [] }
-      : { store, storeProblems: store.problem === undefined ? await crib.keys.problems() : [store.problem] };
+    if (store === undefined) return { storeProblems: [] };
+    if (store.problem !== undefined) return { store, storeProblems: [store.problem] };
+    const { problems, notes } = await crib.schedules.review();
+    return { store, storeProblems: [...(await crib.keys.problems()), ...problems], storeNotes: notes };
   } catch (cause) {
     if (!(cause instanceof ToolcribError)) throw cause;
     return { storeProblems: [cause.message] }; // the store could not be opened
