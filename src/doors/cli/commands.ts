@@ -155,6 +155,22 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/edit-keys.ts')).editKeys,
   },
   {
+    name: 'schedules',
+    summary: 'list, add, remove and run schedules: calls at certain times',
+    words: [
+      { name: 'list|add|remove|run', optional: true, values: ['list', 'add', 'remove', 'run'] },
+      { name: 'NAME', optional: true },
+      { name: 'TOOL', optional: true, completes: 'tool' },
+    ],
+    flags: ['cron', 'at', 'time-zone', 'missed', 'args', 'role', 'priority', 'notify', 'replace'],
+    examples: [
+      'toolcrib schedules add nightly tidy_up --cron "0 3 * * *" --time-zone Europe/Berlin',
+      `toolcrib schedules add greeting send_mail --at 2030-01-01T00:00:00Z --args '{"to":"all"}'`,
+      'toolcrib schedules run nightly',
+    ],
+    load: async () => (await import('./commands/edit-schedules.ts')).editSchedules,
+  },
+  {
     name: 'stop',
     summary:
       'refuse calls of tool:NAME, source:NAME, caller:ID, profile:NAME or all, in every process; or list the stops',

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { MISSED_RULES } from '../../core/ports/stored-schedules.ts';
 import { defined } from '../../core/read-options.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 
@@ -81,6 +82,17 @@ export const FLAGS = {
   port: { takes: 'PORT', summary: 'port to listen on (default: 2742; 0: any free port)' },
   stdio: { summary: 'serve MCP on stdin and stdout instead of HTTP' },
   insecure: { summary: 'listen beyond this machine without access control' },
+  cron: {
+    takes: 'EXPRESSION',
+    summary: 'minute, hour, day of the month, month, day of the week; or @daily, @hourly, ...',
+  },
+  'time-zone': { takes: 'ZONE', summary: 'time zone of --cron and --at, such as Europe/Berlin (default: UTC)' },
+  missed: {
+    takes: 'RULE',
+    summary: 'what happens with times at which no process ran tasks (default: skip)',
+    values: MISSED_RULES,
+  },
+  replace: { summary: 'replace the schedule with this name' },
   expires: { takes: 'WHEN', summary: '30m, 12h, 30d, 4w, a date, or never (default: 90d)' },
 } as const satisfies Readonly<Record<string, FlagDefinition>>;
 
@@ -144,7 +156,7 @@ export function readTaskFlags(flags: Flags): TaskFlags | undefined {
     ...defined({ notify }),
     ...(at !== undefined && { at: readTime(at) }),
     ...(delay !== undefined && { delayMs: readDelayMs(delay) }),
-    ...(priority !== undefined && { priority: readPriority(priority) }),
+    ...(priority !== undefined && { priority: readPriority(priority, 'call') }),
   };
 }
 
@@ -171,9 +183,10 @@ function readDelayMs(text: string): number {
   throw usage(`--delay takes seconds, or a time such as 30m, 12h or 7d, not "${text}".`, 'call');
 }
 
-function readPriority(text: string): number {
+/** The number of `--priority`. */
+export function readPriority(text: string, command: string): number {
   if (/^-?\d{1,3}$/.test(text) && Math.abs(Number(text)) <= 100) return Number(text);
-  throw usage(`--priority takes a whole number from -100 to 100, not "${text}".`, 'call');
+  throw usage(`--priority takes a whole number from -100 to 100, not "${text}".`, command);
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = {
