@@ -96,7 +96,7 @@ async function readConfig(value: unknown, reading: ConfigReading): Promise<Loade
   for (const [key, block] of Object.entries({ sources, mcpServers })) {
     if (!isMap(block)) report({ ...spot, path: [key] }, 'must be a map from names to entries.');
   }
-  await checkSchedules(read.schedules, spot);
+  if (spot.mistakes.length === 0) await checkSchedules(read.schedules, spot);
   const inline = readTools(tools, spot, text);
   const found = await readSources(asMap(sources) ?? {}, asMap(mcpServers) ?? {}, { text, surroundings, showFile });
   const reports = [...spot.mistakes.map(text.show), ...found.clashes];
@@ -119,7 +119,7 @@ async function readConfig(value: unknown, reading: ConfigReading): Promise<Loade
 
 /** Reports schedules that can never run, and too many of them. */
 async function checkSchedules(written: Config['schedules'], spot: ConfigSpot): Promise<void> {
-  if (written === undefined || spot.mistakes.length > 0) return;
+  if (written === undefined) return;
   const { MOST_SCHEDULES, readSchedules } = await import('../../tasks/schedule.ts'); // only if there are any
   const at = { ...spot, path: ['schedules'] };
   const count = Object.keys(written).length;
