@@ -97,7 +97,7 @@ export function approvalSuite(place: () => Promise<string>): void {
       });
     });
 
-    it('a parked one stays, also after a restart, and is taken up then', async () => {
+    it('a parked one stays, also after a restart, and runs then', async () => {
       const url = await place();
       const before = await openOffice({ url });
       const id = idOf(await before.pay(3));
@@ -134,7 +134,7 @@ export function approvalSuite(place: () => Promise<string>): void {
       expect(office.paid).toEqual([]);
     });
 
-    it('inside calls: an inner call is parked and taken up by the outer one sent again', async () => {
+    it('nested calls: an inner call is parked, and runs when the outer one is sent again', async () => {
       const office = await openOffice({ url: await place() });
       const chest = await office.crib.open(undefined, { id: 'alice' });
       const payAll = () => chest.call('pay_all', {}, { park: true });
@@ -223,7 +223,7 @@ export function approvalSuite(place: () => Promise<string>): void {
       expect(clock.count()).toBe(0);
     });
 
-    it("a yes of the host's approver after an operator's no comes too late", async () => {
+    it("the host's approver cannot overrule an earlier no of an operator", async () => {
       const url = await place();
       const clock = manualClock();
       const office = await openOffice({ url, extensions: [approval({ clock })] });

@@ -87,7 +87,7 @@ describe("the host's approver", () => {
     expect(await office.waiting()).toEqual([]);
   });
 
-  it('two calls at once are two questions, and each yes runs one', async () => {
+  it('two calls at once make two requests, and each approval runs one', async () => {
     const office = await openOffice();
     const answers = [true, false, true];
     const approve = vi.fn(async () => answers.shift() === true);

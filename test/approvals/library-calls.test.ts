@@ -90,7 +90,7 @@ describe('a parked call of a library', () => {
     expect(wiped).toEqual([]);
   });
 
-  it('is run where another process answers through the same store', async () => {
+  it('runs if another process answers through the same store', async () => {
     const file = join(folderWith({}), 'crib.db');
     const { crib, wiped, ask } = await studio({ store: file });
     const waiting = await ask('all');

@@ -149,7 +149,7 @@ describe('where AGENTS.md says that a leaf is added', () => {
   });
 });
 
-describe('what AGENTS.md names', () => {
+describe('the names in AGENTS.md', () => {
   const foldersOf = (path: string) =>
     readdirSync(join(ROOT, path), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []));
   const rooms = foldersOf('src');

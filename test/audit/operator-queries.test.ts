@@ -207,7 +207,7 @@ describe('queries of an operator over many rows of the audit do not stop the eve
     expect(checked.most()).toBeLessThanOrEqual(SIGNATURES_PER_TURN);
   });
 
-  it('find what they found before, filtered or not', async () => {
+  it('return the same results as before, filtered or not', async () => {
     const crib = await cribWithRows();
     const found = await crib.calls.list({ tool: 'tool 3', caller: 'caller 1', limit: 2 });
     expect(found.map(({ callId }) => callId)).toEqual(['call 49976', 'call 49941']);

@@ -81,7 +81,7 @@ describe('a crib that is closed while calls run', () => {
     expect(await first).toMatchObject({ ok: true });
   });
 
-  it('closes what the calls use after them', async () => {
+  it('closes the parts that calls use after the calls', async () => {
     const answer = Promise.withResolvers<string>();
     const close = vi.fn(async () => {});
     const crib = await createCrib({ tools: [tool(() => answer.promise)], sources: [source(close)] });

@@ -29,7 +29,7 @@ function untouchable(): never {
 
 const TOOL = { name: 'tool', description: '', run: () => 1 };
 
-describe('an option whose getter throws is a mistake that names it', () => {
+describe('an option whose getter throws is an error that names it', () => {
   it.each<[string, () => unknown]>([
     ['createCrib: tools', () => createCrib(trapped('tools'))],
     ['createCrib: services', () => createCrib(trapped('services'))],

@@ -95,7 +95,7 @@ describe('chest.call(…, { context })', () => {
   });
 });
 
-describe('what a call was given as context', () => {
+describe('the context of a call', () => {
   it('never reaches records: audit, approvals, logs, idempotency keys, kept results', async () => {
     const lines: string[] = [];
     const { folder, texts } = createStoreFolder();

@@ -112,7 +112,7 @@ describe('activate and deactivate', () => {
     expect(namesOf(chest.list())).toEqual(['t']);
   });
 
-  it('Deactivating what is inactive is rejected with reason "not active".', async () => {
+  it('Deactivating an inactive bundle is rejected with reason "not active".', async () => {
     const outcome = await (await openAbc({ active: ['a'] })).deactivate(['b', 'a']);
     expect(outcome).toEqual({ ok: false, applied: ['a'], rejected: [{ name: 'b', reason: 'not active' }] });
   });
@@ -124,7 +124,7 @@ describe('activate and deactivate', () => {
     expect(chest.active()).toEqual(['a', 'c']);
   });
 
-  it('What deactivate says it applied is not active any more, also where another active bundle requires it.', async () => {
+  it('A bundle that deactivate reports as applied is inactive, even if another active bundle requires it.', async () => {
     const bundles = [bundleOf('a', { requires: 'b' }), bundleOf('b')];
     const chest = await (await createCrib({ bundles })).open();
     const { applied } = await chest.deactivate('b');
@@ -220,7 +220,7 @@ describe('two chests', () => {
     expect([other.active(), other.essential()]).toEqual([['a', 'b'], []]);
   });
 
-  it('Two chests share state and differ in what is active.', async () => {
+  it('Two chests share state and have their own active bundles.', async () => {
     const setup = vi.fn(() => ({ state: 'shared' }));
     const profiles = { shown: {}, quiet: { active: [] } };
     const crib = await createCrib({ bundles: [bundleOf('a', { setup })], profiles });

@@ -7,7 +7,7 @@ afterEach(() => {
 });
 
 describe('disposing', () => {
-  it('Closing disposes of a bundle before what it requires.', async () => {
+  it('Closing disposes of a bundle before its requirements.', async () => {
     const order: string[] = [];
     const noted = (name: string, requires: string[]) =>
       bundleOf(name, { requires, setup: () => ({ dispose: () => void order.push(name) }) });
@@ -65,7 +65,7 @@ describe('disposing', () => {
     expect(crib.warnings()).toEqual([expect.stringContaining('Disposing of bundle "bad" failed')]);
   });
 
-  it('A setup under way when the crib closes is told so, and what it makes is disposed of exactly once.', async () => {
+  it('A setup that runs when the crib closes gets an abort signal, and its result is disposed of exactly once.', async () => {
     const held = heldSetup();
     const crib = await createCrib({ bundles: [bundleOf('a', { setup: held.setup })] });
     const activation = (await crib.open()).activate('a');
@@ -79,7 +79,7 @@ describe('disposing', () => {
   });
 
   it.each(['setup', 'ready'] as const)(
-    'Everything that any setup made is disposed of, also where the bundle was defined anew during its %s.',
+    'The result of every setup is disposed of, even if the bundle was defined again during its %s.',
     async (stage) => {
       const held = heldSetup();
       const counts = { made: 0, disposed: 0 };
@@ -147,7 +147,7 @@ describe('which part closes what', () => {
     expect(dispose).toHaveBeenCalledOnce();
   });
 
-  it('A call in flight may finish what it began: the calls it makes itself still run while the crib closes.', async () => {
+  it('A running call may finish: the calls that it makes still run while the crib closes.', async () => {
     const gate = Promise.withResolvers<void>();
     const outer = toolOf('outer', {
       async run(_, call) {

@@ -26,7 +26,7 @@ describe('deprecated names work', () => {
     expect(chest.active()).toEqual(['b']);
   });
 
-  it('setActiveToolsets sets what is active.', async () => {
+  it('setActiveToolsets sets the active bundles.', async () => {
     const chest = await openAb(['a']);
     await chest.setActiveToolsets(['b']);
     expect(chest.active()).toEqual(['b']);
@@ -56,7 +56,7 @@ describe('deprecated names work', () => {
     expect((await openAb()).toolClasses).toEqual(['a', 'b']);
   });
 
-  it('initTools sets up what is active and nothing else.', async () => {
+  it('initTools sets up the active bundles and nothing else.', async () => {
     const done: string[] = [];
     const bundles = ['a', 'b'].map((name) => bundleOf(name, { setup: () => void done.push(name) }));
     const chest = await (await createCrib({ bundles, profiles: { p: { active: ['b'] } } })).open();

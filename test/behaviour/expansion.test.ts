@@ -61,7 +61,7 @@ describe('expansion', () => {
     expect((await bundlesOf([], tools)).expand(['order'])).toEqual(['order', 'pay', 'sign']);
   });
 
-  it('Requirements of a tool are added also where bundleFilter leaves its bundle unexpanded.', async () => {
+  it('Requirements of a tool are added even if bundleFilter leaves its bundle unexpanded.', async () => {
     const shop = { name: 'shop', tools: [toolOf('order', { requires: ['pay'] }), toolOf('browse')] };
     const { expand } = await bundlesOf([shop], [toolOf('pay')]);
     expect(expand(['order'], { bundleFilter: () => false })).toEqual(['order', 'pay']);

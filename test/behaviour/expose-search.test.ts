@@ -37,7 +37,7 @@ it('a profile that exposes search shows its essential bundles and the tools that
   expect(names(chest.listActive())).toContain('click');
 });
 
-it('activating a bundle does not change what such a profile shows', async () => {
+it('activating a bundle does not change the tools that such a profile shows', async () => {
   const chest = await open();
   await chest.activate('browser');
   expect(names(chest.list())).not.toContain('click');

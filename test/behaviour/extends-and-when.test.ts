@@ -37,13 +37,13 @@ describe('extends', () => {
     expect([members, requires]).toEqual([['base_tool'], ['x']]);
   });
 
-  it('What joins the base later belongs to what extends it.', async () => {
+  it('A tool that joins the base later also joins the bundles that extend it.', async () => {
     const crib = await createCrib({ bundles: [{ name: 'top', extends: 'base' }, bundleOf('base')] });
     crib.bundles.addTools('base', toolOf('later'));
     expect(crib.bundles.info('top')?.toolNames).toEqual(['base_tool', 'later']);
   });
 
-  it('Activating it sets up what it requires through the bundles it extends.', async () => {
+  it('Activating it sets up the requirements of the bundles it extends.', async () => {
     const setup = vi.fn(() => ({ state: 'x' }));
     const bundles = [
       { name: 'top', extends: 'base', setup: ({ use }: { use(name: string): unknown }) => ({ state: use('x') }) },
@@ -68,7 +68,7 @@ describe('extends', () => {
     await expect(createCrib({ bundles })).rejects.toMatchObject({ name: 'ToolcribError', code: 'cycle' });
   });
 
-  it('Extending what does not exist is an error naming the nearest known one.', async () => {
+  it('Extending an unknown bundle is an error naming the nearest known one.', async () => {
     const bundles = [bundleOf('files'), { name: 'a', extends: 'fils' }];
     await expect(createCrib({ bundles })).rejects.toThrow(
       'extends "fils", which does not exist. Did you mean "files"?',

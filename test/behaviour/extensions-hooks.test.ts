@@ -108,7 +108,7 @@ describe('state set by one', () => {
     expect(seen).toEqual([{ user: 'ann' }, {}]);
   });
 
-  it('is added to what outer ones have set', async () => {
+  it('is added to the state of outer ones', async () => {
     const seen: unknown[] = [];
     const extensions = [setting('a', 600, { x: 1, y: 1 }), setting('b', 550, { y: 2 }), reading('c', 500, seen)];
     await callTool(await createCrib({ tools: [tool], extensions }));

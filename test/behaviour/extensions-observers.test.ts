@@ -144,7 +144,7 @@ describe('observers', () => {
 describe('unknown names', () => {
   const rates = [{ scope: 'caller', amount: 2, perMs: 60_000 }] as const;
 
-  it('are rate limited by what holds for every call', async () => {
+  it('are rate limited by the rates for every call', async () => {
     const { chest } = await open([rateLimit({ rates })]);
     const codes = [];
     for (const name of ['x', 'y', 'z'])
@@ -171,7 +171,7 @@ describe('unknown names', () => {
 describe('onList', () => {
   const rewriting = (onList: NonNullable<Extension['onList']>) => open([defineExtension({ name: 'words', onList })]);
 
-  it('may rewrite description, title and schema text of what is shown', async () => {
+  it('may rewrite description, title and schema text in a listing', async () => {
     const { chest } = await rewriting((specs) =>
       specs.map((spec) => ({ ...spec, title: 'T', description: 'D', input: { type: 'object', title: 'I' } })),
     );
@@ -194,7 +194,7 @@ describe('onList', () => {
     expect(chest.list().map((spec) => spec.name)).toEqual(['tool', 'second']);
   });
 
-  it('never what a call is held to', async () => {
+  it('never the policy of a call', async () => {
     const { chest } = await open(
       [
         defineExtension({

@@ -95,11 +95,11 @@ describe('order', () => {
     },
   );
 
-  it('an observer may stand anywhere', async () => {
+  it('an observer may have any priority', async () => {
     await expect(createCrib({ extensions: [{ name: 'record', priority: 1000, onEnd() {} }] })).resolves.toBeDefined();
   });
 
-  it('the built-in ones stand where the published table says', async () => {
+  it('the built-in ones have the priorities of the published table', async () => {
     const crib = await createCrib();
     const actual = crib.extensions.list().map(({ name, priority }) => ({ name, priority }));
     expect(actual).toEqual(

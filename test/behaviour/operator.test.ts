@@ -22,7 +22,7 @@ describe("the operator's chest", () => {
     expect(await (await crib.openAll({ approve: () => true })).call('rm')).toMatchObject({ ok: true });
   });
 
-  it('an operator under a profile sees what the profile includes, past access clauses', async () => {
+  it('an operator under a profile sees the tools of the profile, past access clauses', async () => {
     const crib = await createCrib({ tools, profiles: { some: { include: ['secret'] } } });
     expect((await crib.open('some', { id: 'op', operator: true })).list()).toHaveLength(1);
     expect((await crib.open('some', { id: 'op' })).list()).toHaveLength(0);

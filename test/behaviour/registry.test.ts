@@ -28,7 +28,7 @@ describe('register, get by name, list in order, unregister', () => {
     expect(names(crib.catalog.specs)).toEqual(['zebra', 'mouse', 'ant', 'lion']);
   });
 
-  it('chests that are open see what was registered', async () => {
+  it('open chests see newly registered tools', async () => {
     const crib = await createCrib();
     const chest = await crib.open();
     crib.register(tool('add'));

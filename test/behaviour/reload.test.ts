@@ -44,7 +44,7 @@ describe('reload', () => {
     expect(crib.get('t')?.source).toBe('first');
   });
 
-  it('A name is free for the next in order once its owner lists it no more.', async () => {
+  it('A name is free for the next source in order once its owner no longer lists it.', async () => {
     const first = changingSource('first', [toolOf('t')]);
     const second = changingSource('second', [toolOf('t')]);
     const crib = await createCrib({ sources: [first.source, second.source] });

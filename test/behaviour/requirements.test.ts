@@ -78,7 +78,7 @@ describe('requires', () => {
     expect(reasonOf(await chest.activate('a'), 'a')).toContain('TOOLCRIB_TEST_NEVER_SET is not set');
   });
 
-  it('A requirement that comes later is found by the next activate.', async () => {
+  it('A requirement that is added later is found by the next activate.', async () => {
     const crib = await createCrib({ bundles: [bundleOf('a', { requires: 'later' })] });
     const chest = await crib.open();
     expect((await chest.activate('a')).ok).toBe(false);
@@ -86,7 +86,7 @@ describe('requires', () => {
     expect((await chest.activate('a')).ok).toBe(true);
   });
 
-  it('Activating a bundle shows what it requires, recursively.', async () => {
+  it('Activating a bundle shows its requirements, recursively.', async () => {
     const bundles = [bundleOf('a', { requires: 'b' }), bundleOf('b', { requires: 'c' }), bundleOf('c')];
     const chest = await open(bundles, { profiles: { p: { active: [] } } });
     await chest.activate('a');

@@ -15,7 +15,7 @@ it.each([
   [{ expand: 'yes' }, /search: "expand" must be true or false, got "yes"/],
   [{ bundleFilter: ['a'] }, /search: "bundleFilter" must be a function, got a list/],
   [{ limits: 3 }, /search has no "limits"/],
-])('search with %j is a mistake that is named', async (options, expected) => {
+])('search with %j is an error that names the option', async (options, expected) => {
   const chest = await (await createCrib({ tools: [named('mail', 'Send a letter')] })).open();
   await expect(chest.search('letter', options as unknown as SearchOptions)).rejects.toThrow(expected);
 });

@@ -82,7 +82,7 @@ describe('a setup that throws', () => {
     expect(held.runs()).toBe(1);
   });
 
-  it('A ready that throws fails the bundle, and what its setup made is disposed of.', async () => {
+  it('A ready that throws fails the bundle, and the result of its setup is disposed of.', async () => {
     const dispose = vi.fn();
     const ready = () => {
       throw new Error('not reachable');
@@ -93,13 +93,13 @@ describe('a setup that throws', () => {
     expect(dispose).toHaveBeenCalledOnce();
   });
 
-  it('A setup that throws something else than an error is explained all the same.', async () => {
+  it('A setup that throws another value than an error is still explained.', async () => {
     const setup = () => Promise.reject('plain words');
     const chest = await (await createCrib({ bundles: [bundleOf('a', { setup })] })).open();
     expect(reasonOf(await chest.activate('a'), 'a')).toContain('plain words');
   });
 
-  it('A call that is cancelled while its bundle is set up ends at once, never runs, and the setup goes on.', async () => {
+  it('A call that is cancelled while its bundle is set up ends at once, never runs, and the setup continues.', async () => {
     const held = heldSetup();
     const run = vi.fn();
     const bundles = [{ name: 'a', tools: [toolOf('t', { run })], setup: held.setup }];

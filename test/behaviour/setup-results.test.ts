@@ -34,7 +34,7 @@ describe('prompt text from a setup', () => {
   });
 });
 
-describe('what setup may return', () => {
+describe('the result of a setup', () => {
   const wrong: readonly [string, unknown, string][] = [
     ['a misspelled member', { stat: 1 }, 'its setup failed: The result of setup has no "stat". Did you mean "state"?'],
     ['a list', [1], 'its setup failed: The result of setup must be an object, got a list.'],

@@ -104,7 +104,7 @@ describe('once', () => {
   });
 
   it.each(['before', 'after'])(
-    'A tool that a bundle brought gets that bundle’s state, also where one that extends it comes %s.',
+    'A tool of a bundle gets that bundle’s state, even if a bundle that extends it is defined %s.',
     async (place) => {
       const base = bundleOf('base', { setup: () => ({ state: 'of base' }) });
       const more = { name: 'more', extends: 'base', setup: () => ({ state: 'of more' }) };
@@ -114,7 +114,7 @@ describe('once', () => {
   );
 });
 
-describe('what setup receives', () => {
+describe('the input of a setup', () => {
   it('Setup receives services, options and the state of required bundles (use).', async () => {
     const clock = { now: () => 1 };
     const connection = { query: () => 1 };
@@ -153,7 +153,7 @@ describe('what setup receives', () => {
     expect(Object.isFrozen(options)).toBe(false);
   });
 
-  it('Options belong to the crib: what the caller changes later is not seen.', async () => {
+  it('Options belong to the crib: later changes by the caller have no effect.', async () => {
     const options: Record<string, unknown> = { url: 'db://x' };
     const setup = (context: SetupContext) => ({ state: { ...context.options } });
     const crib = await createCrib({ bundles: [bundleOf('a', { setup })], options });

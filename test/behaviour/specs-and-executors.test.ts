@@ -32,7 +32,7 @@ describe('the same call serves every kind', () => {
     expect(await chest.call('hello', { name: 'Ann' })).toMatchObject({ ok: true, content: [{ text: 'Hello Ann' }] });
   });
 
-  it('what an executor throws is a failure of the tool', async () => {
+  it('an exception of an executor is a failure of the tool', async () => {
     const broken: Executor = {
       ...greet,
       execute() {
@@ -43,7 +43,7 @@ describe('the same call serves every kind', () => {
     expect(await chest.call('hello')).toMatchObject({ error: { code: 'tool_error', message: 'no voice' } });
   });
 
-  it('what an executor answers with a code keeps its code', async () => {
+  it('an error of an executor with a code keeps its code', async () => {
     const refusing: Executor = { ...greet, execute: () => failed(toolError('upstream', 'bad gateway')) };
     const chest = await (await createCrib({ tools: [hello], executors: [refusing] })).open();
     expect(await chest.call('hello')).toMatchObject({ error: { code: 'upstream', message: 'bad gateway' } });
@@ -199,7 +199,7 @@ describe('how a tool runs is checked at load by its executor', () => {
     expect(await (await crib.open()).call('hello', { name: 'Ann' })).toMatchObject({ ok: true });
   });
 
-  it('a run that is not JSON is a mistake that names the tool', async () => {
+  it('a run that is not JSON is an error that names the tool', async () => {
     const odd: ToolInput = { name: 'hello', description: '', run: { kind: 'greet', greeting: () => 'Hello' } };
     await expect(createCrib({ tools: [odd], executors: [greet] })).rejects.toMatchObject({
       name: 'ToolcribError',

@@ -140,7 +140,7 @@ describe("an author's own schema", () => {
     expect(given).toEqual({ list: [1] });
   });
 
-  it('an output schema of its own is checked, too, and the answer stays what it was', async () => {
+  it('a custom output schema is validated, too, and the answer stays unchanged', async () => {
     const output = z.object({ total: z.number() });
     const answer = (value: unknown) =>
       call(defineTool({ name: 'sum', description: '', input: {}, output, run: () => value as never }), {}); // wrong on purpose

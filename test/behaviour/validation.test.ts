@@ -46,7 +46,7 @@ describe('arguments are validated', () => {
     expect(issues.map((issue) => issue.path).sort()).toEqual(['/id', '/lines/0/amount', '/size']);
   });
 
-  it('what is valid reaches the tool as it is', async () => {
+  it('valid arguments reach the tool unchanged', async () => {
     const given = { id: 1, size: 'large', mail: 'a@example.com', lines: [{ amount: 2 }] };
     expect(await callWith(ORDER, given)).toMatchObject({ ok: true, data: given });
   });
@@ -99,7 +99,7 @@ describe('defaults are applied', () => {
     expect(mine).toEqual({ sort: {} });
   });
 
-  it('anew for every call', async () => {
+  it('again for every call', async () => {
     const schema = { type: 'object', properties: { list: { type: 'array', default: [] } } };
     const crib = await createCrib({
       tools: [{ name: 'tool', description: '', input: schema, run: (input: { list: number[] }) => input.list }],
@@ -154,7 +154,7 @@ describe("a schema's own dialect decides", () => {
   });
 });
 
-describe('what a schema may not do', () => {
+describe('limits of a schema', () => {
   const HOSTILE = { type: 'object', properties: { name: { type: 'string', pattern: '^(?=(a+)+$)(a+)+\\1$' } } };
   const remoteTool = (input: JsonSchema): ToolInput => ({ name: 'tool', description: '', input, run: () => 'ran' });
   const from = (tool: ToolInput): Source => ({

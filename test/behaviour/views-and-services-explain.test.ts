@@ -77,7 +77,7 @@ describe('explain: which layer set each limit', () => {
     });
   });
 
-  it('a list holds what several layers said', async () => {
+  it('a list names the values of several layers', async () => {
     const rate = (scope: 'tool' | 'caller') => [{ scope, amount: 1, perMs: 1 }];
     const { policy } = await explain({ policy: { rates: rate('tool') } }, { policy: { rates: rate('caller') } });
     expect(policy.rates?.from).toEqual(['tool', 'profile only']);

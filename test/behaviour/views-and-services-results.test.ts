@@ -8,7 +8,7 @@ async function resultOf(run: (input: unknown, call: ToolCall) => unknown) {
 
 const text = (words: string) => [{ type: 'text', text: words }];
 
-describe('what a tool returns', () => {
+describe('return values of a tool', () => {
   it('string: as text', async () => {
     expect(await resultOf(() => 'hello')).toEqual({ ok: true, status: 'done', content: text('hello') });
   });

@@ -56,7 +56,7 @@ describe('after a server reconnects with other tools', () => {
     expect(await chest.call('new')).toMatchObject({ ok: true });
   });
 
-  it('listeners get what was added, removed and changed', async () => {
+  it('listeners get the added, removed and changed tools', async () => {
     const remote = server('remote', [tool('old'), tool('kept')]);
     const crib = await createCrib({ sources: [remote.source] });
     const heard = Promise.withResolvers<unknown>();
@@ -135,7 +135,7 @@ describe('a source that fails to list', () => {
     expect(await chest.call('send')).toMatchObject({ content: [{ text: 'first' }] });
   });
 
-  it('comes back by itself', async () => {
+  it('recovers automatically', async () => {
     const remote = server('remote', [tool('old')]);
     const crib = await createCrib({ sources: [remote.source] });
     remote.list(new Error('connection lost'));

@@ -230,7 +230,7 @@ describe('nested calls', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it('list and search what the caller sees, and no more', async () => {
+  it('list and search the tools that the caller sees, and no more', async () => {
     const run = async (_: unknown, call: ToolCall) => [
       call.tools.list().map((spec) => spec.name),
       (await call.tools.search('inner', { limit: 50 })).filter((hit) => hit.name === 'inner'),

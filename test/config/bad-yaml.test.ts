@@ -50,7 +50,7 @@ describe('YAML that does not parse is an error with its place', () => {
 });
 
 describe('aliases', () => {
-  it('stand for what they name', async () => {
+  it('are replaced by their anchors', async () => {
     const { config } = await loadYaml(
       'profiles:\n  a: &a { expose: search, active: &b [x] }\n  b: *a\n  c: { essential: *b }\n',
     );
@@ -61,7 +61,7 @@ describe('aliases', () => {
     });
   });
 
-  it('may be merged in, and what is written wins', async () => {
+  it('may be merged, and written keys win', async () => {
     const text =
       'profiles:\n  a: &a { expose: search, active: x }\n  b: { <<: [*a, { active: y, essential: z }], expose: all }\n';
     const { config } = await loadYaml(text);
@@ -94,7 +94,7 @@ describe('aliases', () => {
     );
   });
 
-  it('cannot stand for themselves', async () => {
+  it('cannot refer to themselves', async () => {
     expect(await mistakesIn('profiles: { a: &a { settings: { b: *a } } }')).toMatch(
       /:1:36: The alias \*a refers to a value that contains it/,
     );

@@ -101,7 +101,7 @@ describe('a file of servers that cannot be used', () => {
     if (message !== undefined) expect(problems[0]?.message).toMatch(message);
   });
 
-  it('names its own line where one server of it is wrong', async () => {
+  it('names its own line if one of its servers is wrong', async () => {
     const { config, problems } = await readFile('a: { command: x }\nb: { args: 1 }\nc: { command: "${MISSING}" }\n');
     expect(Object.keys(config.sources)).toEqual(['a']);
     expect(problems).toEqual([
@@ -116,7 +116,7 @@ describe('a file of servers that cannot be used', () => {
   });
 });
 
-describe('a name that also stands in sources is an error', () => {
+describe('a name that is also in sources is an error', () => {
   it('in mcpServers', async () => {
     const text = 'sources: { a: { files: ./a } }\nmcpServers:\n  a: { command: x }\n';
     expect(await mistakesIn(text)).toMatch(
@@ -173,7 +173,7 @@ describe('a pasted block is taken as it is', () => {
     expect(source).toMatchObject({ mcp: expected });
   });
 
-  it('and what means nothing here is noted, not refused', async () => {
+  it('and unknown settings are noted, not refused', async () => {
     const { source, problems, notes } = await readServer({
       command: 'x',
       gallery: 'https://x.y',
@@ -284,7 +284,7 @@ describe('a pasted block is taken as it is', () => {
     ['an unknown type', { type: 'carrier-pigeon', url: 'https://x.y' }, 'mcpServers.s.type must be one of http, sse'],
     ['an address that is none', { url: 'x.y' }, 'mcpServers.s.url must be a URL that starts with'],
     ['a bundle that cannot be', { command: 'x', bundle: 'a b' }, 'mcpServers.s.bundle must be letters'],
-  ])('a mistake fails that source alone: %s', async (_, server, message) => {
+  ])('an error fails only that source: %s', async (_, server, message) => {
     const { config, problems } = await readConfigObject(
       { mcpServers: { s: server, good: { command: 'x' } } },
       { folder: '/', env: {} },

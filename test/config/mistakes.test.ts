@@ -165,7 +165,7 @@ describe('an error is described in words', () => {
   });
 });
 
-describe('a selector is checked where it stands', () => {
+describe('a selector is checked at its place', () => {
   it.each<Row>([
     [
       'an unknown prefix',

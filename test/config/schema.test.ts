@@ -35,7 +35,7 @@ describe('the schema for editors', () => {
     expect(await issuesOf(example)).toEqual([]);
   });
 
-  it('accepts a variable wherever a single value stands, and an empty section', async () => {
+  it('accepts a variable in place of a single value, and an empty section', async () => {
     expect(
       await issuesOf({
         server: { port: '${PORT:-2742}' },

@@ -80,7 +80,7 @@ describe('a secret is not allowed', () => {
 });
 
 describe('a secret that is not declared', () => {
-  it('is a mistake with the nearest name', async () => {
+  it('is an error with the nearest name', async () => {
     const { problems } = await loadYaml(
       `${DECLARED}sources: { a: { http: "https://x.y", headers: { T: "\${secret:githb}" } } }`,
     );

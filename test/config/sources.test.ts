@@ -12,7 +12,7 @@ describe('a source with an invalid entry', () => {
   const withBad = (entry: string) => `sources:\n  fine: { files: ./tools.json }\n  bad: ${entry}\n`;
 
   it.each(['{ files: [] }', '{ modules: [] }', '{ modules: [./a, ./b] }', '{ python: [] }', '{ python: [./a, ./b] }'])(
-    'fails, and the others go on, at the start and after an edit: %s',
+    'fails, and the others continue, at the start and after an edit: %s',
     async (entry) => {
       const folder = folderWith({ 'toolcrib.yaml': withBad(entry), 'tools.json': FINE });
       const failed = { name: 'bad', state: 'failed', reason: expect.any(String) };

@@ -34,7 +34,7 @@ describe('variables come from the environment', () => {
     expect(config).toEqual({ defaultProfile: 'x\nserver: { port: 1 }', sources: {} });
   });
 
-  it('and may stand for a number or for true and false', async () => {
+  it('and may be a number or true and false', async () => {
     const text =
       'server: { port: "${PORT:-80}" }\naccess: { keys: "${KEYS}" }\nextensions: { metrics: { otel: "${O}" } }';
     const { config } = await loadYaml(text, { KEYS: 'false', O: 'true' });
@@ -58,7 +58,7 @@ describe('variables come from the environment', () => {
   });
 });
 
-describe('a variable that cannot be filled in is a mistake', () => {
+describe('a variable without a value is an error', () => {
   it.each([
     ['one that is not set', '${MISSING}', /needs the environment variable MISSING, which is not set: set it, or write/],
     ['one that every object has', '${constructor}', /needs the environment variable constructor/],

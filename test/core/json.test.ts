@@ -38,7 +38,7 @@ describe('copyJson', () => {
     );
   });
 
-  it('A copy shares nothing with what was copied.', () => {
+  it('A copy shares nothing with the original.', () => {
     fc.assert(
       fc.property(json, (value) => {
         const own = new Set(objectsIn(value));

@@ -92,7 +92,7 @@ describe('law 5: calls', () => {
   });
 });
 
-describe('law 6: what a tool reaches', () => {
+describe('law 6: the reach of a tool', () => {
   it('Nested calls never leave the view they started in.', async () => {
     await fc.assert(
       fc.asyncProperty(world, async (given) => {
@@ -128,7 +128,7 @@ describe('law 6: what a tool reaches', () => {
     );
   });
 
-  it('Expansion never leaves the view, and never leaves out of it what belongs to a hit.', async () => {
+  it('Expansion never leaves the view, and never leaves out a tool that belongs to a hit.', async () => {
     await fc.assert(
       fc.asyncProperty(world, fc.constantFrom(...WORLD_NAMES), async (given, wanted) => {
         const made = createCrib({

@@ -77,7 +77,7 @@ describe('tool names', () => {
 describe('nearest', () => {
   const word = fc.stringMatching(/^[a-z]{4,12}$/);
 
-  it('A name with one mistake in it is recognised.', () => {
+  it('A name with one typo is recognised.', () => {
     fc.assert(
       fc.property(word, fc.nat(), fc.constantFrom('drop', 'add', 'change', 'swap'), (name, place, mistake) => {
         const at = place % (name.length - 1);

@@ -20,7 +20,7 @@ describe('compileGlob', () => {
     return new RegExp(`^${parts.join('')}$`);
   }
 
-  it('A glob matches what the regular expression of the same meaning matches.', () => {
+  it('A glob matches the same texts as the equivalent regular expression.', () => {
     const glob = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?', '.', '+'), maxLength: 8 });
     const text = fc.string({ unit: fc.constantFrom('a', 'b', '.', '+'), maxLength: 8 });
     fc.assert(

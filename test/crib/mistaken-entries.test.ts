@@ -146,7 +146,7 @@ describe('a bad tool of a spec file', () => {
 });
 
 describe('a source of several files', () => {
-  it('is ready with a warning where one is bad, and failed where all are', async () => {
+  it('is ready with a warning if one is bad, and failed if all are', async () => {
     const good = `export const good = { name: 'good', description: 'x', input: {}, execute: () => 1 };\n`;
     const spec = `tools: [${GOOD.replace('good', 'spec')}]\n`;
     const folder = folderWith({

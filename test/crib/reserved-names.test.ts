@@ -142,7 +142,7 @@ describe('a tool of a source', () => {
     }
   });
 
-  it('that comes late replaces nothing: by a changed list, a reload, or a profile that begins to search', async () => {
+  it('that appears late replaces nothing: by a changed list, a reload, or a profile that begins to search', async () => {
     const files = { 'list.json': listOf(['fine']) };
     const { crib, folder } = await configured({ theirs: { files: './list.json' } }, files);
     const said = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});

@@ -40,7 +40,7 @@ describe('definitions of OpenAI', () => {
     await tryWeather(await open([{ type: 'function', function: { ...weather, strict: true }, run: sunny }]));
   });
 
-  it('one of the responses API likewise, and policies may stand beside it', async () => {
+  it('one of the responses API likewise, with policies beside it', async () => {
     const chest = await open([
       { type: 'function', ...weather, strict: false, execute: sunny, effects: { readOnly: true }, tags: ['read'] },
       { type: 'function', name: 'bare', description: null, parameters: null, execute: () => 'ran' },

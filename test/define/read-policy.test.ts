@@ -97,7 +97,7 @@ describe('readPolicy', () => {
     expect(refusalOf(value).message).toContain(message);
   });
 
-  it('A policy is accepted in full and comes back as it was.', () => {
+  it('A policy is accepted in full and returned unchanged.', () => {
     const given = {
       approval: 'cautious',
       approvers: ['operator', 'role:lead'],
@@ -117,7 +117,7 @@ describe('readPolicy', () => {
     expect(readPolicy(given, 'tool "t"')).toEqual(given);
   });
 
-  it('One name or clause stands for a list of one.', () => {
+  it('One name or clause is a list of one.', () => {
     expect(readPolicy({ approvers: 'caller', access: { roles: ['dev'] } }, 'x')).toEqual({
       approvers: ['caller'],
       access: [{ roles: ['dev'] }],

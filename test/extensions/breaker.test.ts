@@ -110,7 +110,7 @@ describe('circuit breaker per source: a dead server fails fast, is probed, comes
     expect(await probe).toMatchObject({ ok: true });
   });
 
-  it('comes back by itself', async () => {
+  it('recovers automatically', async () => {
     const remote = server();
     const chest = await openWith(remote);
     await call(chest, 'far', 5);

@@ -90,7 +90,7 @@ describe('concurrency: as many at once as the slots allow', () => {
   });
 });
 
-describe('concurrency: a slot comes free', () => {
+describe('concurrency: a slot is freed', () => {
   const open = async (run: ToolInput) => (await createCrib({ tools: [run] })).open();
 
   it('when a call ends, and the first waiting call is next', async () => {
@@ -138,7 +138,7 @@ describe('concurrency: a slot comes free', () => {
   });
 });
 
-describe('concurrency: a slot comes free in time', () => {
+describe('concurrency: a slot is freed in time', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'Date'] });
   });

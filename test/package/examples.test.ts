@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const scratch = mkdtempSync(join(ROOT, 'examples/.scratch-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-describe('what the documentation shows', () => {
+describe('examples in the documentation', () => {
   it.each(globSync('examples/*.ts', { cwd: ROOT }))('%s runs and its assertions hold', async (example) => {
     await expect(run(process.execPath, [example], { cwd: ROOT })).resolves.toBeDefined();
   });

@@ -26,7 +26,7 @@ describe('ranked by relevance, highest first, at most `limit` tools, `minScore` 
     expect(await retriever.rank('a file', { limit: -1, minScore: 0 })).toEqual([]);
   });
 
-  it('what scores less than `minScore` is left out', async () => {
+  it('a tool that scores less than `minScore` is left out', async () => {
     const retriever = officeRetriever();
     const all = await retriever.rank('write some text to a file', anyHit);
     const second = all[1]?.score ?? 0;

@@ -56,7 +56,7 @@ describe('tools that wait for their vectors', () => {
     expect(queue.count).toBe(1);
   });
 
-  it('one that is replaced repeatedly comes once', () => {
+  it('one that is replaced repeatedly occurs once', () => {
     const queue = createToolQueue();
     queue.add(tool(0));
     for (let turn = 0; turn < 10_000; turn += 1) queue.add(tool(1));

@@ -35,7 +35,7 @@ describe('a search over a large file that is listed by its index', () => {
     expect(starts[3]?.parsed).toBeLessThan(20);
   });
 
-  it('finds what an edit between two starts added, and not what it removed', async () => {
+  it('finds the tools that an edit between two starts added, and not those that it removed', async () => {
     const workspace = makeWorkspace();
     workspace.write('tools.ndjson', largeText([...LINES, PENGUIN]));
     for (let start = 0; start < 3; start += 1) await searchAnew(workspace, 'feed the penguin');

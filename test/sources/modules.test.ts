@@ -107,7 +107,7 @@ describe('a scanned directory', () => {
   });
 });
 
-describe('what a module may export', () => {
+describe('the exports of a module', () => {
   const exported = async (text: string) => {
     const folder = createFolder();
     const path = folder.write('module.mjs', text);

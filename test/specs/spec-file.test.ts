@@ -109,7 +109,7 @@ describe('an unreadable file', () => {
 });
 
 describe('a file that is read completely', () => {
-  it('comes with the hash of its bytes', async () => {
+  it('has the hash of its bytes', async () => {
     const path = write('a.ndjson', 'ä'.repeat(1_500_000));
     const reading = await readWhole(path, 5_000_000);
     const bytes = readFileSync(path);

@@ -26,7 +26,7 @@ export function indexesContract(opened: Opened): void {
     expect(kept?.text === texts[Number(kept?.hash)]).toBe(true);
   });
 
-  it('drops what has not been written for three months, at the next write', async () => {
+  it('drops indexes that were not written for three months, at the next write', async () => {
     let now = 1_700_000_000_000;
     const { indexes } = await opened({ now: () => now });
     await indexes.put('/gone.ndjson', { hash: 'one', text: '' });

@@ -87,7 +87,7 @@ export function ratesContract(opened: (options?: Partial<StoreOptions>) => Promi
     expect(await rates.charge([cell('wide', 2)])).toBeGreaterThan(0);
   });
 
-  it('returns the charge of a call, but not what has already been freed', async () => {
+  it('returns the charge of a call, without slots that are already free', async () => {
     const { rates } = await opened();
     const [a, b] = [cell('a', 1), cell('b', 1)];
     await rates.charge([a, b]);

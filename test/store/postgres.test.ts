@@ -64,7 +64,7 @@ describe.skipIf(missing !== undefined)(title, { timeout: 30_000 }, () => {
     expect(await (await opening).status()).toMatchObject({ reachable: true });
   });
 
-  it('shows one store what another changed', async () => {
+  it('one store sees the changes of another', async () => {
     const url = await place();
     const [one, other] = [await opened(url), await opened(url)];
     const before = await one.specs.version();

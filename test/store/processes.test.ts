@@ -112,7 +112,7 @@ describe('several processes on one SQLite file', () => {
     expect(await engines[1]?.read(sql`SELECT count FROM counts`)).toMatchObject([{ count: 40 }]);
   });
 
-  it('another process sees what was written, and its version', async () => {
+  it('another process sees the writes, and their version', async () => {
     const url = temporaryUrl();
     const store = await opened(url);
     const before = await store.specs.version();

@@ -88,7 +88,7 @@ function specsContract(opened: Opened): void {
     expect(await store.specs.list()).toMatchObject([{ spec: reader('two'), by: 'alice' }]);
   });
 
-  it('returns the history of a name: who did what, when, and the spec then', async () => {
+  it('returns the history of a name: author, change, time, and the spec then', async () => {
     let time = 0;
     const store = await opened({ now: () => ++time });
     await store.specs.put(reader('one'), 'alice');

@@ -311,7 +311,7 @@ describe('words that a shell would expand are not offered', () => {
   const evilTool = `export const add = { name: 'add', description: 'x', tags: ${JSON.stringify([...EVIL.filter((word) => word !== ''), 'good'])},
     input: { type: 'object', properties: ${JSON.stringify(Object.fromEntries([...EVIL, 'good'].map((word) => [word, {}])))} }, execute: () => 1 };`;
 
-  it('are not stored from what a tool says', async () => {
+  it('are not stored from the texts of a tool', async () => {
     const user = workshop({ ...OFFICE, 'tools/office.mjs': evilTool });
     await user.run(['list']);
     expect(await complete(user, ['call', 'add', ''])).toEqual(['good=']);

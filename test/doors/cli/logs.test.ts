@@ -116,7 +116,7 @@ describe('toolcrib logs, with a running server of the configuration', () => {
     expect(said.stderr).toContain('The server has stopped.');
   });
 
-  it('says what is wrong: unknown source, no program, a failed source, another operator token', async () => {
+  it('reports the problem: unknown source, no program, a failed source, another operator token', async () => {
     const shop = workshop(SERVED);
     await serving(shop);
     expect(await shop.run(['logs', 'nosy'], { env })).toMatchObject({

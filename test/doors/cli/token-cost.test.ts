@@ -22,7 +22,7 @@ describe('the token cost of tools', () => {
     expect(await tokensOf(tools, format)).toBe(each.reduce((sum, count) => sum + count, 0));
   });
 
-  it('is what the encoding of current models counts', async () => {
+  it('equals the count of the encoding of current models', async () => {
     const { encode } = await import('gpt-tokenizer/encoding/o200k_base');
     const { toOpenAI } = await import('../../../src/formats/openai.ts');
     expect(await tokensOf(tools.slice(0, 1), 'openai')).toBe(encode(JSON.stringify(toOpenAI(tools)[0])).length);

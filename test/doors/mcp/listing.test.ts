@@ -165,7 +165,7 @@ describe('the list', () => {
     expect(Object.keys(tools[1] ?? {})).toEqual(['name', 'description', 'inputSchema']);
   });
 
-  it('a schema whose properties are true or false does not spoil the list for older clients', async () => {
+  it('a schema whose properties are true or false does not break the list for older clients', async () => {
     const input = { type: 'object', properties: { any: true, none: false, some: { type: 'string' } } };
     const { url } = await startGateway({ tools: [tool('odd', { input })] });
     for (const connect of Object.values(ERAS)) {

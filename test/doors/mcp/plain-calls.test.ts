@@ -42,7 +42,7 @@ describe.each(WAYS)('a plain call of the %s revision', (which, sent) => {
     expect(Number(headers.get('content-length'))).toBeGreaterThan(0);
   });
 
-  it('whose client is gone when the answer comes affects no other call', async () => {
+  it('whose client disconnects before the answer affects no other call', async () => {
     const { tool, begun, ended, answer } = hanging();
     const { url, warnings, crib } = await startGateway({ tools: [tool] });
     const controller = new AbortController();

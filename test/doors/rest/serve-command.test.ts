@@ -176,7 +176,7 @@ describe('toolcrib serve prints in a sentence', () => {
       ['--host', '203.0.113.7', '--insecure'],
       /^error: The server cannot listen on 203\.0\.113\.7:0: this machine does not have this address/,
     ],
-  ])('what is wrong with %s', async (args, says) => {
+  ])('the problem of %s', async (args, says) => {
     const shop = createWorkshop(OFFICE);
     onTestFinished(shop.remove);
     const port = args.includes('--port') ? [] : ['--port', '0'];

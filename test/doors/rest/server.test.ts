@@ -245,7 +245,7 @@ describe('a client that', () => {
     expect((await ask('/healthz')).status).toBe(200);
   });
 
-  it('comes when the server is full is disconnected, and the others continue', async () => {
+  it('connects when the server is full is disconnected, and the others continue', async () => {
     const { speak, deeds, ask, server } = await listening({ maxConnections: 2 });
     const gate = deeds.hold();
     const { socket, heard } = speak();

@@ -49,14 +49,14 @@ function flood(socket: Socket, text: string): void {
 const plain = (text: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n${text}`;
 
 describe('an unsolicited answer is not used for the next request', () => {
-  it('if it comes together with another', async () => {
+  it('if it arrives together with another', async () => {
     const { call } = await openRaw((socket, count) =>
       socket.write(count === 1 ? plain('one') + plain('evil') : plain('two')),
     );
     expect([textOf(await call()), textOf(await call())].join()).toMatch(/one.*two/);
   });
 
-  it('if it comes while no request runs', async () => {
+  it('if it arrives while no request runs', async () => {
     const closed = Promise.withResolvers<void>();
     const { call } = await openRaw((socket, count) => {
       socket.write(plain(count === 1 ? 'one' : 'two'));

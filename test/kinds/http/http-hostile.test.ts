@@ -186,7 +186,7 @@ describe('a hostile server', () => {
     expect(codeOf(await call())).toBe('too_large');
   });
 
-  it('that announces too much is given up before the body comes', async () => {
+  it('that announces too much is given up before the body arrives', async () => {
     const { call } = await openShop(
       (_, response) => void response.writeHead(200, { 'content-length': '99999999999' }).write('x'),
     );

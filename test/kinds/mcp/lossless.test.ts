@@ -103,7 +103,7 @@ describe.each(Object.entries(WAYS))('a server %s', (way, reach) => {
     expect(await chest.call('w_big', { bytes: 3_000_000 })).toMatchObject({ ok: true });
   });
 
-  it('protocol errors say what was wrong and not where', async () => {
+  it('protocol errors describe the problem without a stack', async () => {
     const { chest } = await open(await reach());
     const codeOf = async (code: number) => {
       const result = await chest.call('w_refuse', { code });

@@ -159,7 +159,7 @@ describe('a redirect', () => {
 });
 
 describe('an answer', () => {
-  it('comes with status, headers and bytes, and without cookies', async () => {
+  it('has status, headers and bytes, and no cookies', async () => {
     const server = await startServer((_, response) => {
       response.writeHead(404, { 'content-type': 'text/plain', 'set-cookie': 'a=b' }).end('no such thing');
     });
@@ -237,7 +237,7 @@ describe('an answer', () => {
     expect(await failureOf(guardedFetch(`http://127.0.0.1:${port}/`, first))).toMatch(message);
   });
 
-  it('that never comes ends at the timeout', async () => {
+  it('that never arrives ends at the timeout', async () => {
     const server = await startServer(() => {});
     expect(await failureOf(guardedFetch(server.url, { ...first, headerTimeoutMs: 30 }))).toBe(
       `timeout: ${server.host} did not answer within 30 ms.`,

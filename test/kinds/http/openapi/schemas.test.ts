@@ -180,7 +180,7 @@ describe('the schemas of a description', () => {
     });
   });
 
-  it('keep what cannot be merged', async () => {
+  it('keep parts that cannot be merged', async () => {
     const schema = {
       allOf: [
         { type: 'object', properties: { a: { type: 'string' } } },
