@@ -58,7 +58,7 @@ describe('the backlog of the audit', () => {
     expect(rows.backlog()).toEqual({ rows: 21, oldestMs: 20_100, lost: 0 });
   });
 
-  it('counts age from the first row that waits, however long other writes take', async () => {
+  it('is only as old as the first row that waits, however long writing goes on', async () => {
     const { rows, push, advance, batches } = queue();
     push();
     for (let round = 0; round < 100; round++) {

@@ -74,7 +74,7 @@ describe('tools that were not parsed yet', () => {
     expect((await after.rank('philately', options)).length).toBe(5);
   });
 
-  it('parsed tools keep the marks of those that were not', () => {
+  it('adding parsed tools keeps the marks of those that were not parsed', () => {
     const between = createRetriever({ snapshot: keptOffice(1000), bundlesOf: () => ['office'] });
     between.add(OFFICE);
     expect(between.changes).toBe(0);
