@@ -239,7 +239,7 @@ export function approvalSuite(place: () => Promise<string>): void {
   });
 }
 
-/** Somebody who is asked and takes their time. */
+/** An approver that answers later. */
 function silentPerson() {
   const asked = Promise.withResolvers<ApprovalRequest>();
   const answer = Promise.withResolvers<boolean>();

@@ -25,7 +25,7 @@ class Sequence {
   readonly #office: Office;
   readonly #suffix: string;
   readonly #ids = new Set<string>();
-  /** By caller and amount: how often it ran, and how often somebody said yes. */
+  /** By caller and amount: how often it ran, and how often it was approved. */
   readonly runs = new Map<string, number>();
   readonly yes = new Map<string, number>();
 

@@ -24,7 +24,7 @@ describe('a question of a call that came over REST', () => {
       return json.approvals[0];
     });
     expect(request).toMatchObject({ tool: 'send', question: 'Send 500 to Bob?', door: 'rest', isParked: false });
-    expect((await ask(`/api/approvals/${request.id}`, { body: { decision: 'approve' } })).status).not.toBe(200); // who asked has no token
+    expect((await ask(`/api/approvals/${request.id}`, { body: { decision: 'approve' } })).status).not.toBe(200); // the caller has no token
     const answered = await ask(`/api/approvals/${request.id}`, { token, body: { decision: 'approve' } });
     expect(answered.status).toBe(200);
     expect(await result).toMatchObject({ status: 200, json: { ok: true, data: { sent: true } } });

@@ -128,7 +128,7 @@ export async function rowsOf(folder: string): Promise<readonly AuditRow[]> {
   });
 }
 
-/** Changes the database as somebody with its file could. */
+/** Changes the database as a user with its file could. */
 export function tamper(folder: string, ...statements: readonly string[]): void {
   const database = new DatabaseSync(join(folder, 'crib.db'));
   for (const statement of statements) database.exec(statement);

@@ -62,7 +62,7 @@ describe('a store that cannot be written', () => {
     await expect(trail.flush()).rejects.toThrow();
     const call = callOf();
     for (let index = 0; index < 100_007; index++) trail.record(call, DONE);
-    expect(trail.room()).toBeUndefined(); // nobody waits for a store that fails
+    expect(trail.room()).toBeUndefined(); // no call waits for a store that fails
     trail.back();
     await trail.flush();
     trail.record(callOf({ tool: 'last' }), DONE);
@@ -86,7 +86,7 @@ describe('a store that cannot be written', () => {
     trail.record(callOf(), DONE);
     trail.record(callOf(), DONE);
     await trail.close();
-    trail.record(callOf(), DONE); // nobody listens any more
+    trail.record(callOf(), DONE); // the listener is gone
     expect(trail.warnings).toContainEqual('2 rows of the audit log could not be written and are lost.');
     trail.back();
   });

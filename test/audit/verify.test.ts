@@ -157,7 +157,7 @@ describe('audit verify', () => {
     const folder = recordFolder();
     await addTimes(folder, 4);
     tamper(folder, 'DELETE FROM toolcrib_audit WHERE number = 4');
-    await addTimes(folder, 4); // the chain does not end where it was sealed, so nobody goes on with it
+    await addTimes(folder, 4); // the chain does not end where it was sealed, so no process continues it
     const { findings, chains, rows } = await verify(folder);
     expect(findings).toMatchObject([{ kind: 'tail_cut', number: 4, to: 4 }]);
     expect(chains).toHaveLength(2);

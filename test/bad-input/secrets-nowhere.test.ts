@@ -207,7 +207,7 @@ describe('whatever the arguments', () => {
           const chest = await crib.open(undefined, { id: 'ann' });
           const results = [];
           for (const [name, { given, words }] of calls) {
-            // Who asks a person is somebody: only arguments and names are random there.
+            // A caller with an approver has an id: only arguments and names are random there.
             const ids = name === 'rm' ? {} : { id: words, conversation: words, door: words };
             const options = { ...ids, park: true };
             results.push({ name: name ?? words, result: await chest.call(name ?? words, given, options) });

@@ -3,7 +3,7 @@ export function wrong(value: unknown): never {
   return value as never; // being wrong is the point
 }
 
-/** What nobody handled while `work` ran. Until then nobody else is told, so that one test fails and not the whole run. */
+/** The unhandled rejections while `work` ran. No other listener gets them meanwhile, so that one test fails and not the whole run. */
 export async function unhandledDuring(work: () => unknown): Promise<readonly unknown[]> {
   const seen: unknown[] = [];
   const note = (reason: unknown) => seen.push(reason);

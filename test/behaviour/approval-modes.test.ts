@@ -21,7 +21,7 @@ interface Question {
   readonly extensions?: CribOptions['extensions'];
 }
 
-/** The reason a person is given, or `undefined` if nobody is asked. */
+/** The reason that the approver gets, or `undefined` if no approver is asked. */
 async function reasonAsked({ effects, policy, profile = {}, extensions = [] }: Question): Promise<string | undefined> {
   const approve = vi.fn<Approve>(() => true);
   const tool = { name: 'tool', description: '', effects, policy, run: () => 1 } as ToolInput; // absent fields are undefined

@@ -96,7 +96,7 @@ export function changingSource(name: string, specs: readonly ToolSpec[], changes
   };
   return {
     source: { start: async () => live, ...changes, name } satisfies Source,
-    /** What the next reading finds; nobody is told. */
+    /** The list of the next read; no change is announced. */
     put(next: readonly ToolSpec[]) {
       listed = next;
     },

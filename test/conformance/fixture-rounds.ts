@@ -100,7 +100,7 @@ const CHOICES = {
   titledMulti: { type: 'array', items: { anyOf: TITLED } },
 };
 
-/** Tools that need more than their arguments: they ask whoever called. */
+/** Tools that need more than their arguments: they ask the caller. */
 export const ASKING_TOOLS: readonly FixtureTool[] = [
   asking('test_input_required_result_elicitation', 'user_name', () => form('Who are you?', NAME)),
   asking('test_input_required_result_sampling', 'capital_question', () => ask('Which town is the capital of France?')),

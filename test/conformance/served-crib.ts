@@ -21,7 +21,7 @@ export async function serveCrib(folder: string, config: object): Promise<ServedC
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const closed = once(child, 'close');
-  process.once('exit', () => child.kill()); // whoever fails in between
+  process.once('exit', () => child.kill()); // also after a failure in between
   const close = async (): Promise<void> => {
     child.kill();
     await closed;

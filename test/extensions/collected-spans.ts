@@ -27,7 +27,7 @@ export function collect(): void {
   otel.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] }));
 }
 
-/** Nobody collects any more. */
+/** Ends the collection. */
 export function stopCollecting(): void {
   otel.disable();
   context.disable();
@@ -77,5 +77,5 @@ export function idOf(span: ReadableSpan): string {
   return span.spanContext().spanId;
 }
 
-/** A trace context as somebody outside sends it. */
+/** A trace context as an outside system sends it. */
 export const INCOMING = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

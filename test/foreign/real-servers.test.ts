@@ -23,7 +23,7 @@ const BEHIND: Readonly<Record<string, Command>> = { ...DIRECT, memory: memoryIn(
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** Every tool that changes nothing, or changes it back, and needs nobody. */
+/** Every tool that changes nothing, or changes it back, and needs no user. */
 const CALLS: Readonly<Record<string, () => Calls>> = {
   everything: () => [
     ['echo', { message: 'Grüße, 世界 \u0000 "quoted"' }],
@@ -85,7 +85,7 @@ beforeAll(async () => {
     'data.bin': 'x',
   };
   for (const [name, content] of Object.entries(files)) writeFileSync(join(shelf, name), content);
-  // They call most of what writes destructive, and nobody is there to approve it.
+  // The servers mark most writing tools as destructive, and no approver is available.
   const overrides = { '*': { effects: { destructive: false } } };
   const sources = Object.entries(BEHIND).map(([name, mcp]) => [name, { mcp, trust: true, overrides }]);
   url = await peers.serve({ sources: Object.fromEntries(sources) });

@@ -67,7 +67,7 @@ function scribbleOver(value: unknown): void {
   }
 }
 
-/** Everything anybody could read of a value, hidden and symbol keys included. */
+/** Everything that a reader could find in a value, hidden and symbol keys included. */
 function everythingIn(value: unknown): string {
   return `${JSON.stringify(value)}\n${inspect(value, { depth: Infinity, showHidden: true, maxArrayLength: null })}`;
 }

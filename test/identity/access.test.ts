@@ -29,7 +29,7 @@ async function cribOver(clauses: AccessClause | readonly AccessClause[], at: () 
   return { crib, issuer };
 }
 
-/** What becomes of the tool in the hands of whoever has the credential: directly and from inside another call. */
+/** The result of the tool for a caller with the credential: directly and from inside another call. */
 async function use(crib: Crib, credential: string | undefined) {
   const identity = await crib.identify(credential);
   if (!identity.ok) return identity.error.code;

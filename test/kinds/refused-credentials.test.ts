@@ -9,7 +9,7 @@ import { cribWith } from './mcp/upstream.ts';
 /** What a server says to a call. */
 type Reply = 'pass' | 'break' | readonly [status: number, headers?: Readonly<Record<string, string>>];
 
-/** A server before which stands a door that replies to calls as it is told, in turn, the last reply for ever. */
+/** A server behind a door that replies to calls with the given replies in turn, and repeats the last one. */
 interface Door {
   readonly url: string;
   /** The bodies of all calls that came, and the credentials that came with them. */
@@ -52,7 +52,7 @@ async function doorBefore(server: { readonly url: string }, isCall: (body: strin
   return door;
 }
 
-/** Gives out a new token each time; while it is held up, whoever asks waits. */
+/** Issues a new token each time; while it is held up, clients wait. */
 async function startTokens() {
   let count = 0;
   const state = { held: undefined as Promise<void> | undefined, isAsked: () => {} };

@@ -75,7 +75,7 @@ describe('quality of a ranking', () => {
     const find = (query: string) =>
       query === 'nothing' ? [] : [{ id: 'a', confidence: query === 'sure' ? ('high' as const) : ('low' as const) }];
     const { outcomes, ...figures } = await evaluate(requests, find);
-    // What was found with low confidence counts for NDCG: nobody is kept from it.
+    // Hits with low confidence count for NDCG: callers still get them.
     expect(figures).toMatchObject({ ndcg10: 0.75, lost: 0.25, refused: 1 / 3, lowRight: 2 / 3, lowWrong: 0.5 });
     expect(outcomes.filter(({ ndcg10 }) => ndcg10 === 0).map(({ id }) => id)).toEqual(['3', '6']);
   });

@@ -7,7 +7,7 @@ import { namesOf, OFFICE, specOf } from './specs.ts';
 
 const options = { limit: 10, minScore: 0 };
 
-/** An index of meanings written by somebody else: a tool is as close as its first text says behind a `~`. */
+/** A fake index of meanings: a tool is as close as its first text says behind a `~`. */
 function toldMeanings(kept: Map<number, number>, asked: string[] = []): DenseIndex & { readonly added: number[] } {
   const added: number[] = [];
   return {

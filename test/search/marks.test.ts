@@ -5,7 +5,7 @@ import { namesOf, OFFICE } from './specs.ts';
 
 const options = { limit: 5, minScore: 0 };
 
-/** Specs that stand somewhere and are parsed when somebody looks; counts how often somebody did. */
+/** Specs that are parsed at first use; counts how often that happened. */
 function unreadOffice(fileMark: number, changes: Partial<ToolSpec> = {}) {
   let parsed = 0;
   const specs = OFFICE.map((spec, place) => {

@@ -87,7 +87,7 @@ describe('the labelled set', () => {
     expect(requests.filter(({ id, relevant }) => byId.get(id)?.relevant.join() !== relevant.join())).toEqual([]);
     expect(requests.filter(({ id, query }) => byId.get(id)?.query === query)).toEqual([]);
     const asked = new Set(requests.map(({ id }) => id));
-    // What a model would answer or write by itself, nobody searches for.
+    // Agents do not search for what a model can answer or write by itself.
     expect(turns.filter(({ id }) => !asked.has(id) && !id.startsWith('far'))).toEqual([]);
   });
 

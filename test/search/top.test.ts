@@ -58,7 +58,7 @@ describe('the best of many', () => {
     near.makeRoom(9);
     const row = fc.record({
       id: fc.nat(9),
-      // No -0: it is equal to 0, and which of them is the greater nobody says.
+      // No -0: it is equal to 0, and the order of the two is not defined.
       cosine: fc.oneof(
         fc.constantFrom(-1, -0.5, 0, 0.5, 1),
         fc.float({ min: -1, max: 1, noNaN: true }).map((value) => value + 0),

@@ -375,7 +375,7 @@ describe('a store of indexes', () => {
       expect(lookAt(started)).toEqual(lookAt(await startOver(path)));
       await started.live.close();
     }
-    expect(puts).toEqual([]); // nobody waits for a store that does not answer
+    expect(puts).toEqual([]); // the start does not wait for a store that does not answer
   });
 
   it('that does not answer is not awaited', async () => {

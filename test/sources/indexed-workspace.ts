@@ -79,7 +79,7 @@ export async function startOver(
   return { live, warnings };
 }
 
-/** What somebody who looks at everything sees of a source. */
+/** Everything that a reader sees of a source. */
 export function lookAt({ live, warnings }: Started): unknown {
   return { specs: live.specs().map(wholeOf), status: live.status(), warnings };
 }
@@ -89,7 +89,7 @@ export function wholeOf(spec: ToolSpec): unknown {
   return { ...spec, [RUN]: { ...spec[RUN] } };
 }
 
-/** True for a spec that is parsed when somebody looks. */
+/** True for a spec that is parsed at first use. */
 export function isByIndex(spec: ToolSpec | undefined): boolean {
   return spec !== undefined && Object.getOwnPropertyDescriptor(spec, 'description')?.get !== undefined;
 }

@@ -22,7 +22,7 @@ interface Said {
   readonly warnings?: readonly string[];
 }
 
-/** What a process says that may write only where anybody may: permissions do not hold root back. */
+/** The output of a process that may write only where every user may: permissions do not hold root back. */
 async function statusAsNobody(url: string, configFolder: string, home: string): Promise<Said> {
   const user = process.getuid?.() === 0 ? NOBODY : undefined;
   const { lines, ended } = startProcess(OPEN_AND_WRITE, [url, configFolder, home], user);

@@ -16,7 +16,7 @@ interface PostgresServer {
   urlOf(database: string): string;
   /** Makes an empty database that is gone after the test. */
   createDatabase(): Promise<string>;
-  /** A connection of somebody else. */
+  /** A connection of another client. */
   connect(database: string): Promise<Client>;
 }
 
@@ -115,7 +115,7 @@ function serverAt(port: number) {
     `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`;
   const connect = async (database: string): Promise<Client> => {
     const client = new pg.Client(urlOf(database));
-    client.on('error', () => undefined); // whoever uses it is told
+    client.on('error', () => undefined); // its user gets the error
     await client.connect();
     return client;
   };

@@ -98,7 +98,7 @@ describe('a watched folder', () => {
       watch.listen(path);
     }
     watch.keepOnly(new Set([two]));
-    writeFileSync(join(one, 'a.yaml'), 'x'); // nobody listens
+    writeFileSync(join(one, 'a.yaml'), 'x'); // no listener is left
     const other = setup();
     other.watch.listen(one);
     const heard = other.next();

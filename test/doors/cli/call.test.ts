@@ -77,7 +77,7 @@ describe('approval', () => {
   });
 });
 
-/** A bundle that takes for ever to be put away. */
+/** A bundle whose disposal never ends. */
 const STUCK = `
 const tool = { name: 'stay', description: '', input: { type: 'object' }, execute: (input, call) => new Promise(() => { call.report('staying'); setInterval(() => {}, 1000); }) };
 export const stuck = { name: 'stuck', tools: [tool], setup: () => ({ dispose: () => new Promise(() => {}) }) };

@@ -1,4 +1,4 @@
-/** A module of tools, as somebody without this package at hand would write it. */
+/** A module of tools, as an author without this package would write it. */
 const TOOLS = `
 const object = (properties, required = Object.keys(properties)) => ({ type: 'object', properties, required, additionalProperties: false });
 const number = { type: 'number' };

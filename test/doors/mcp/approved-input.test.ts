@@ -16,7 +16,7 @@ const FIRST: Saying = {
   capabilities: { elicitation: { form: { amount: 5 }, amount: {} }, experimental: { amount: { amount: 5 } } },
 };
 
-/** The same call with everything else that a client can say, and none of it shown to anybody. */
+/** The same call with everything else that a client can send; approvers see none of it. */
 const SMUGGLED: Saying = {
   params: { inputResponses: answering(1_000_000) },
   meta: {

@@ -72,7 +72,7 @@ const message = fc.oneof(
   value.any,
 );
 
-/** Bodies of requests: messages and lists of them, well-formed or not, and what is no JSON at all. */
+/** Bodies of requests: messages and lists of them, well-formed or not, and texts that are not JSON. */
 const bodies: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: message.map((sent) => JSON.stringify(sent)) },
   { weight: 2, arbitrary: fc.array(message, { maxLength: 5 }).map((sent) => JSON.stringify(sent)) },
@@ -98,7 +98,7 @@ const headers: fc.Arbitrary<Readonly<Record<string, string>>> = fc.dictionary(
   { maxKeys: 4 },
 );
 
-/** A tool behind which something lies that nobody may see. */
+/** A tool with a secret behind it. */
 const SECRET = 's3cr3t-value-of-the-owner';
 const FUZZED: readonly ToolInput[] = [
   { name: 'add', description: 'Adds', input: { type: 'object', properties: { a: { type: 'number' } } }, run: () => 1 },
@@ -137,7 +137,7 @@ export async function fuzzGateway(numRuns: number): Promise<void> {
       body,
       signal: controller.signal,
     });
-    const isStream = body.includes('subscriptions/listen'); // it may stay open for ever
+    const isStream = body.includes('subscriptions/listen'); // it may stay open
     if (isStream) controller.abort();
     else expectDecent(response.status, await response.text());
   };

@@ -147,7 +147,7 @@ const request = fc.record({
   headers: fc.array(header, { maxLength: 3 }),
 });
 
-/** Sends requests that nobody would mean: each is answered, in JSON, without internals, and never as our own failure. */
+/** Sends meaningless requests: each is answered, in JSON, without internals, and never as an internal error. */
 export async function expectSoundAnswers({ app, token, ask }: Served, numRuns: number): Promise<void> {
   await fc.assert(
     fc.asyncProperty(request, async (sent) => {

@@ -20,7 +20,7 @@ const object = (properties: object, required = Object.keys(properties)) => ({
   additionalProperties: false,
 });
 
-/** Whoever waits here goes on when somebody says so. */
+/** Callers wait here until a test opens it. */
 interface Gate {
   readonly entered: Promise<void>;
   open(): void;

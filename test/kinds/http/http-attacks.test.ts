@@ -37,7 +37,7 @@ async function openRaw(
   });
 }
 
-/** Says the same again and again, for as long as somebody listens. */
+/** Sends the same again and again, as long as a client listens. */
 function flood(socket: Socket, text: string): void {
   const more = () => {
     while (!socket.destroyed && socket.write(text));

@@ -30,7 +30,7 @@ async function fetchWith(url: string, allowPrivate: readonly string[], resolve?:
   return executor.execute(testCall({ run }), run);
 }
 
-/** A server that says exactly these bytes to whoever connects. */
+/** A server that sends exactly these bytes to every client. */
 async function startRaw(talk: (socket: Socket) => void): Promise<string> {
   const server = createTcpServer((socket) => {
     socket.on('error', () => {});

@@ -7,7 +7,7 @@ function kill(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(pid, 'SIGKILL');
   } catch {
-    // Somebody was quicker.
+    // Another kill was quicker.
   }
 }
 
@@ -25,7 +25,7 @@ describe('200 concurrent calls while servers are killed', () => {
       const name = source === 'h' ? 'h_work' : `${source}_${tool}`;
       const result = await chest.call(name, { ms: index % 20 });
       answers++;
-      // Each answer to one of the first kills somebody.
+      // Each answer to one of the first kills a server.
       if (index % 20 === 0) kill(presence.pids()[0]);
       return result;
     };

@@ -163,7 +163,7 @@ describe('connections to a server', () => {
     listeners[0]?.();
     await expect(waiting).rejects.toMatchObject({ kind: 'cancelled' });
     await settle();
-    expect(opened).toHaveLength(1); // whoever comes next has it
+    expect(opened).toHaveLength(1); // the next use gets it
   });
 
   it('finish running calls when they are drained, and are then closed', async () => {

@@ -15,7 +15,7 @@ function environment(variables: Readonly<Record<string, string>>): void {
   });
 }
 
-/** A server behind a door: whoever is not let in gets this answer. */
+/** A server behind a door: a refused client gets this answer. */
 async function guarded(server: HttpServer, isLetIn: (request: IncomingMessage) => boolean, challenge = 'Bearer') {
   return startHttp(async (request, response) => {
     if (!isLetIn(request)) return void response.writeHead(401, { 'www-authenticate': challenge }).end();

@@ -88,7 +88,7 @@ describe.each(Object.entries(WAYS))('a server %s', (way, reach) => {
       const data = result.ok ? (result.data as { readonly count: number }) : { count: Number.NaN }; // what the tool says
       return data.count < count ? until(count) : data;
     };
-    // A stateless server of the older era has nobody left to tell.
+    // A stateless server of the older era has no listener left.
     if (way !== 'over HTTP, of the older era') expect(await until(1)).toEqual({ count: 1 });
   });
 

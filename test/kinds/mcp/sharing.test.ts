@@ -4,7 +4,7 @@ import { cribWith, saidOf, serverOf, stateOf, watchPresence } from './upstream.t
 
 type Who = { readonly id?: string; readonly profile?: string; readonly conversation?: string };
 
-/** Calls a counter as each of these, one after the other; who counts on from somebody else shares a connection. */
+/** Calls a counter as each of these, one after the other; a caller that continues another count shares a connection. */
 async function countAs(share: string, callers: readonly Who[]): Promise<readonly string[]> {
   const server = await startSessions();
   const rest = { profiles: { a: {}, b: {} } };
@@ -27,7 +27,7 @@ describe('connections are shared as `share` says', () => {
       [
         { id: 'ann', conversation: 'x' },
         { id: 'ann', conversation: 'y' },
-        { id: 'bob', conversation: 'x' }, // nobody gets into a conversation by guessing its name
+        { id: 'bob', conversation: 'x' }, // a caller cannot enter a conversation by guessing its name
         { id: 'ann', conversation: 'x' },
         { id: 'ann' },
       ],

@@ -139,7 +139,7 @@ describe('52. MCP: connections shared as `share` says; opened lazily; initialisa
     const pid = saidOf(await chest.call('a_pid'));
     process.kill(Number(pid), 'SIGKILL');
     expect(await chest.call('b_work')).toMatchObject({ ok: true });
-    await presence.arrived(2); // nobody has called it
+    await presence.arrived(2); // no caller has called it
     expect(saidOf(await chest.call('a_pid'))).not.toBe(pid);
     expect(stateOf(crib, 'a')).toMatchObject({ state: 'ready' });
   });

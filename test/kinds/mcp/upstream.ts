@@ -14,7 +14,7 @@ export interface Presence {
   pids(): readonly number[];
   /** Resolves when this many have come, those who left again included. */
   arrived(count: number): Promise<void>;
-  /** Resolves when nobody is left. */
+  /** Resolves when no process is left. */
   left(): Promise<void>;
 }
 

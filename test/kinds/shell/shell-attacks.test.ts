@@ -109,7 +109,7 @@ describe.skipIf(!SANDBOX.ok)('from inside a sandbox', () => {
   });
 
   it('kernel settings are read-only, also if the root is /', async () => {
-    // What is hidden is made where it may be written, and here that is everywhere: not in the home of whoever tests.
+    // Hidden files are created where writing is allowed, and here that is everywhere: not in the home of the developer.
     const { XDG_STATE_HOME = '' } = process.env;
     onTestFinished(() => void Object.assign(process.env, { XDG_STATE_HOME })); // an empty one counts as none
     process.env.XDG_STATE_HOME = folderOutside();
@@ -348,7 +348,7 @@ it('an executor that was closed before its first call runs nothing', async () =>
 
 it('a program that was about to start when the crib was killed ends as well', async () => {
   const seconds = uniqueSeconds();
-  // Between fork and exec nobody bears the mark of its call yet: here that lasts a little longer.
+  // Between fork and exec the process does not have the mark of its call yet: here that lasts a little longer.
   const late = `touch up; while kill -0 $1; do sleep 0.01; done; sleep 0.3; touch late; TOOLCRIB_CHILD=$MARK exec sleep ${seconds}`;
   const text = `(setsid env -i PATH="$PATH" MARK="$TOOLCRIB_CHILD" sh -c '${late}' sh $PPID > /dev/null 2>&1 &); sleep 1000`;
   const { folder } = await shopWith({ sandbox: 'none', tools: [script('hold', text)] });

@@ -216,7 +216,7 @@ describe.skipIf(!SANDBOX.ok)('a command in a sandbox whose root contains the con
   it('does not reach a protected path that is mounted a second time', () => {
     const script_ = join(import.meta.dirname, 'processes/mounted-twice.ts');
     const probe = spawnSync('unshare', ['-Urm', 'true']);
-    if (probe.status !== 0) return; // this machine lets nobody mount
+    if (probe.status !== 0) return; // this machine allows no mounts
     const said_ = execFileSync('unshare', ['-Urm', process.execPath, '--no-warnings', script_], { encoding: 'utf8' });
     expect(JSON.parse(said_)).toEqual({ tool: 'export default [];\n', made: false, state: false, free: 'new\n' });
   });

@@ -18,7 +18,7 @@ import {
   withPrograms,
 } from './shell-shop.ts';
 
-/** What nobody inside may write. */
+/** Paths that no command inside may write. */
 const SYSTEM =
   '/ /usr /usr/bin /etc /etc/passwd /opt /var /proc/sys/kernel/core_pattern /proc/sys/kernel/hostname /proc/sysrq-trigger';
 const why = SANDBOX.ok ? '' : ` (left out: ${SANDBOX.reason})`;

@@ -35,7 +35,7 @@ export function shellTool(name: string, properties: Readonly<Record<string, obje
   };
 }
 
-/** A tool that runs a few lines of shell, which nobody's arguments get into. */
+/** A tool that runs a few lines of shell without arguments in them. */
 export function script(name: string, text: string, rest: object = {}) {
   return shellTool(name, {}, { command: ['sh', '-c', text], ...rest });
 }
@@ -96,7 +96,7 @@ export function processesOf(token: string): readonly number[] {
 
 let slept = 0;
 
-/** A number of seconds that nobody else sleeps: the processes of a test are known by it, and gone after it whatever it finds. */
+/** A unique number of seconds to sleep: it identifies the processes of a test, which end after it in any case. */
 export function uniqueSeconds(): string {
   const seconds = `${10_000 + process.pid}.${++slept}77`;
   onTestFinished(() => {

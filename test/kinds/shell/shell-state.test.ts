@@ -8,7 +8,7 @@ const REFUSED = /^invalid_input: .*names, lies in or contains private files of t
 const FILES = { '.toolcrib/key': 'the key', 'work/a.txt': 'A', 'token.txt': 'the token' };
 const REST = { secrets: { token: { file: './token.txt' } } };
 
-/** Tools that pass on what they are given, under names that nobody takes for paths. */
+/** Tools that pass on their arguments, under names that do not look like paths. */
 const TOOLS = [
   shellTool('show', { name: TEXT }, { command: ['echo', '{name}'], allowDashes: ['name'] }),
   shellTool('option', { target: TEXT }, { command: ['echo', '--from={target}'] }),

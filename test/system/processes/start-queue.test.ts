@@ -11,7 +11,7 @@ function entering(queue: ReturnType<typeof createStartQueue>) {
   const entered = queue.enter({ signal: closing.signal, isUrgent: urgent.promise }).then((next) => {
     leave = next;
   });
-  entered.catch(() => {}); // whoever wants to know asks
+  entered.catch(() => {}); // the test awaits it elsewhere
   return {
     entered,
     hasPlace: () => leave !== undefined,

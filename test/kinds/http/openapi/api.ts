@@ -73,14 +73,14 @@ async function echo(request: IncomingMessage, response: ServerResponse): Promise
   response.end(JSON.stringify({ method, url, headers, body: Buffer.concat(chunks).toString('latin1') }));
 }
 
-/** Calls a tool as somebody who may, and answers with what the server was asked. */
+/** Calls a tool as an allowed caller, and returns the request that the server got. */
 export async function call(crib: Crib, name: string, input: Fields = {}): Promise<Asked> {
   const result = await tryCall(crib, name, input);
   if (!result.ok) throw new Error(JSON.stringify(result));
   return result.data as unknown as Asked; // what `echo` sends
 }
 
-/** Calls a tool as somebody who may. */
+/** Calls a tool as an allowed caller. */
 export async function tryCall(crib: Crib, name: string, input: Fields = {}): Promise<ToolResult> {
   const chest = await crib.open(undefined, { id: 'alice', approve: async () => true });
   return chest.call(name, input);

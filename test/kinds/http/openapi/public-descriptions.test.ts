@@ -27,7 +27,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   rings: '@readme/oas-examples/2.0/json/schema-circular.json',
 };
 
-/** No arguments, and so long that nobody wants to know everything that is wrong with it. */
+/** No arguments, and too long to report every issue. */
 const LONG_LIST = new Array<number>(100_000).fill(0);
 const METHODS = /^(get|head|post|put|patch|delete)$/;
 

@@ -21,7 +21,7 @@ async function asked(fields: Fields, input: Fields, more: Fields = {}) {
   return call(crib, 'pets_x', input);
 }
 
-/** The pet store that everybody knows, with what real descriptions have besides. */
+/** The well-known pet store, with additions from real descriptions. */
 const petstore = swagger(
   {
     '/pet': {

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** Tells whoever runs the test that this process lives: the connection ends with it, however it ends. */
+/** Tells the test that this process lives: the connection ends with it, however it ends. */
 export function showPresence(role: string): void {
   const path = process.env.PRESENCE;
   if (path === undefined) return;
