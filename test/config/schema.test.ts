@@ -92,7 +92,7 @@ describe('the types of a configuration', () => {
 describe('the docs', () => {
   const read = (page: string) => readFileSync(join(ROOT, page), 'utf8');
 
-  it.each(DOCS)('have tables of options that are current in %s; if not: npm run schema', (page) => {
+  it.each(DOCS)('have current tables in %s; if not: npm run schema', (page) => {
     expect(read(page)).toBe(emitDocs(page, read(page)));
   });
 
