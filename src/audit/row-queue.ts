@@ -52,7 +52,9 @@ interface Mark {
  */
 export class RowQueue {
   readonly #options: RowQueueOptions;
-  #waiting: QueuedRow[] = [];
+  /** In batches, so that taking one leaves the others where they are. The last one is being filled. */
+  #batches: QueuedRow[][] = [];
+  #waiting = 0;
   /** Being written, or waiting for a retry. */
   #batch: readonly DraftEntry[] = [];
   /** Number of pushed rows in the batch; the row about lost ones does not count. */
@@ -79,7 +81,7 @@ export class RowQueue {
 
   push(row: QueuedRow): void {
     if (!this.#add(row) || this.#running !== undefined || this.#retryMs > 0) return;
-    if (this.#waiting.length >= MAX_BATCH) this.#start();
+    if (this.#waiting >= MAX_BATCH) this.#start();
     else this.#stopTimer ??= this.#options.clock.setTimer(MAX_DELAY_MS, () => this.#start());
   }
 
@@ -97,9 +99,8 @@ export class RowQueue {
 
   /** A promise to wait for before a call begins (backpressure). Calls do not wait for a failing store. */
   room(): Promise<void> | undefined {
-    const { length } = this.#waiting;
-    if (length < MANY || this.#retryMs > 0 || this.#isStuck) return undefined;
-    if (length >= FULL) return this.#untilRoom();
+    if (this.#waiting < MANY || this.#retryMs > 0 || this.#isStuck) return undefined;
+    if (this.#waiting >= FULL) return this.#untilRoom();
     return ++this.#calls % CALLS_PER_TURN === 0 ? new Promise((resolve) => setImmediate(resolve)) : undefined;
   }
 
@@ -126,9 +127,12 @@ export class RowQueue {
 
   #add(row: QueuedRow): boolean {
     if (this.#isClosed) return false;
-    if (this.#waiting.length < MAX_WAITING) {
+    if (this.#waiting < MAX_WAITING) {
       this.#pushed++;
-      this.#waiting.push(row);
+      this.#waiting++;
+      const last = this.#batches.at(-1);
+      if (last !== undefined && last.length < MAX_BATCH) last.push(row);
+      else this.#batches.push([row]);
       const marked = this.#marks.at(-1);
       if (marked === undefined || this.#pushed - marked.count >= MAX_BATCH)
         this.#marks.push({ count: this.#pushed, at: this.#options.clock.now() });
@@ -177,7 +181,7 @@ export class RowQueue {
   #scheduleNext(): void {
     const { clock, idleClock } = this.#options;
     if (this.#waiters.length > 0) this.#start(); // they came while the last batch was being finished
-    if (this.#running !== undefined || this.#isClosed || this.#waiting.length + this.#batch.length === 0) return;
+    if (this.#running !== undefined || this.#isClosed || this.#waiting + this.#batch.length === 0) return;
     if (this.#retryMs > 0) this.#stopTimer = idleClock.setTimer(this.#retryMs, () => this.#start());
     else this.#stopTimer = clock.setTimer(MAX_DELAY_MS, () => this.#start());
   }
@@ -193,15 +197,16 @@ export class RowQueue {
         return this.#fail(cause);
       }
       this.#succeed();
-    } while (this.#waiting.length >= MAX_BATCH || this.#waiters.length > 0);
+    } while (this.#waiting >= MAX_BATCH || this.#waiters.length > 0);
   }
 
   #take(): readonly DraftEntry[] {
-    const rows = this.#options.toEntries(this.#waiting.slice(0, MAX_BATCH));
-    this.#waiting = this.#waiting.slice(rows.length);
+    const rows = this.#options.toEntries(this.#batches[0] ?? []);
+    this.#batches.shift();
+    this.#waiting -= rows.length;
     this.#taken = rows.length;
     this.#takenAt = this.#options.clock.now();
-    this.#isAllTaken = this.#waiting.length === 0;
+    this.#isAllTaken = this.#waiting === 0;
     const { count, since } = this.#lost;
     if (count === 0) return rows;
     this.#lost = { count: 0, since: 0 };
