@@ -1,6 +1,6 @@
 import { NotJsonError } from '../core/json.ts';
 import { readOptions } from '../core/read-options.ts';
-import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
+import { isInstance, ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 import { type CallOptions, readAnswers, readContext } from './call-input.ts';
 
 const OPTION_KEYS = [
@@ -63,15 +63,11 @@ function isSignal(value: unknown): boolean {
   return value instanceof AbortSignal && typeof value.aborted === 'boolean';
 }
 
-/** The refusal for options that cannot be read. A proxy may throw anything, even a value for which `instanceof` throws. */
+/** The refusal for options that cannot be read. A proxy may throw anything. */
 function unreadable(cause: unknown): Refusal {
-  try {
-    if (cause instanceof NotJsonError) return invalid(`"answers" of a call cannot be sent: ${cause.message}.`, cause);
-    if (cause instanceof ToolcribError) return invalid(cause.message, cause);
-  } catch {
-    // Refused below.
-  }
-  return invalid('The options of a call cannot be read: a getter throws.', cause);
+  if (isInstance(cause, NotJsonError)) return invalid(`"answers" of a call cannot be sent: ${cause.message}.`, cause);
+  const message = isInstance(cause, ToolcribError) ? cause.message : 'The options of a call cannot be read.';
+  return invalid(message, cause);
 }
 
 /** Not `traceparent`: it comes from headers, so an invalid one is ignored and fails no call. */

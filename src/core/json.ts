@@ -1,4 +1,5 @@
 import { escapePointer } from './json-pointer.ts';
+import { isInstance } from './tool-error.ts';
 /** Any value that JSON can carry. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 /** A JSON object. */
@@ -53,17 +54,9 @@ function copyWith(value: unknown, finish: Trail['finish']): JsonValue {
   try {
     return copyAt(value, '', undefined, finish);
   } catch (cause) {
-    throw toNotJson(cause);
+    if (isInstance(cause, NotJsonError)) throw cause;
+    throw new NotJsonError('', 'cannot be read: a getter throws', { cause });
   }
-}
-
-function toNotJson(cause: unknown): NotJsonError {
-  try {
-    if (cause instanceof NotJsonError) return cause;
-  } catch {
-    // A getter can throw a revoked proxy, for which `instanceof` throws.
-  }
-  return new NotJsonError('', 'cannot be read: a getter throws', { cause });
 }
 
 function copyAt(value: unknown, key: string, up: Trail | undefined, finish: Trail['finish']): JsonValue {

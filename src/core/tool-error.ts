@@ -96,6 +96,15 @@ export class ToolcribError extends Error {
   }
 }
 
+/** `instanceof` for a thrown value, which may be anything: for a revoked proxy `instanceof` itself throws. */
+export function isInstance<T>(value: unknown, type: abstract new (...parts: never[]) => T): value is T {
+  try {
+    return value instanceof type;
+  } catch {
+    return false;
+  }
+}
+
 const MAX_MESSAGE = 4000;
 
 /** The message of a thrown value of any type. */

@@ -2,7 +2,7 @@ import type { Caller } from '../core/caller.ts';
 import type { Submission, TaskCall } from '../core/ports/stored-tasks.ts';
 import { defined, describe, readOptions } from '../core/read-options.ts';
 import type { SaidAlong } from '../core/tool-call.ts';
-import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
+import { isInstance, ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 
 /** Options of a background call. */
 export interface SubmitOptions extends Omit<SaidAlong, 'answers'> {
@@ -75,7 +75,7 @@ export function readSubmission(given: unknown, now: number, { approve }: Caller)
     const when = { delayMs: startMs, priority, ...defined({ lifetimeMs: expiresMs, notify }) };
     return { ok: true, options: { ...call, ...defined(options, ['id', 'door']) }, submission: { ...when, call } };
   } catch (cause) {
-    const message = cause instanceof ToolcribError ? cause.message : 'The options of submit() cannot be read.'; // a getter throws
+    const message = isInstance(cause, ToolcribError) ? cause.message : 'The options of submit() cannot be read.'; // a getter throws
     return { ok: false, error: toolError('invalid_input', message, { cause }) };
   }
 }

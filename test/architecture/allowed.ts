@@ -22,7 +22,6 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'crib/extension-set.ts createExtensionSet': 68,
   'extensions/idempotency.ts repeatsInMemory': 61,
   'kinds/http/http-client.ts createHttpClient': 83,
-  'kinds/http/openapi/schema-conversion.ts createSchemaConversion': 62,
   'kinds/mcp/child-transport.ts childTransport': 70,
   'kinds/mcp/connections.ts createConnections': 107,
   'kinds/mcp/http-transport.ts httpTransport': 79,

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
 import { type ToolSpec, toUnconfirmed } from '../../../core/tool-spec.ts';
 import { createEntryReader } from '../../../specs/spec-entry.ts';
@@ -43,7 +44,8 @@ export function createFollowing(followed: FollowedDescription): () => Promise<vo
       }
       const loaded = await loadDescription(place, known, signal);
       if (signal.aborted) return;
-      const problems = show(loaded?.description ?? waiting);
+      const problems = await show(loaded?.description ?? waiting);
+      if (signal.aborted) return;
       waiting = undefined;
       if (loaded !== undefined) {
         const { hash, validators, description } = loaded;
@@ -55,7 +57,7 @@ export function createFollowing(followed: FollowedDescription): () => Promise<vo
     } catch (cause) {
       // Any failure, including an invalid URL or header, leaves the last list in place.
       if (signal.aborted) return;
-      if (waiting !== undefined && listing.specs().length === 0) showKept(waiting, followed);
+      if (waiting !== undefined && listing.specs().length === 0) await showKept(waiting, followed);
       const reason = waiting === undefined ? messageOf(cause) : `${messageOf(cause)} ${FROM_BEFORE}`;
       listing.fail(reason);
       told.tell(reason);
@@ -67,9 +69,9 @@ export function createFollowing(followed: FollowedDescription): () => Promise<vo
 function createShow({ settings, place, listing }: FollowedDescription) {
   let before: readonly ToolSpec[] = []; // without stored operations, which are not confirmed
   let problems: readonly string[] = [];
-  return (description: Description | undefined): readonly string[] => {
+  return async (description: Description | undefined): Promise<readonly string[]> => {
     if (description !== undefined) {
-      const read = readOperations(description, { settings, url: addressOf(place), before });
+      const read = await readOperations(description, { settings, url: addressOf(place), before });
       [before, problems] = [read.specs, read.problems];
     }
     listing.show(before, { leftOut: problems[0] });
@@ -77,9 +79,9 @@ function createShow({ settings, place, listing }: FollowedDescription) {
   };
 }
 
-function showKept(description: Description, { settings, place, listing }: FollowedDescription): void {
+async function showKept(description: Description, { settings, place, listing }: FollowedDescription): Promise<void> {
   try {
-    const { specs } = readOperations(description, { settings, url: addressOf(place) });
+    const { specs } = await readOperations(description, { settings, url: addressOf(place) });
     listing.show(specs.map(toUnconfirmed));
   } catch (cause) {
     if (!(cause instanceof ToolcribError)) throw cause; // an invalid stored description is ignored
@@ -106,19 +108,25 @@ interface ReadOptions {
 }
 
 /** Converts operations to specs. A bad operation is reported and left out; a bad description throws. */
-function readOperations(description: Description, options: ReadOptions): ReadOperations {
+async function readOperations(given: Description, options: ReadOptions): Promise<ReadOperations> {
+  const description = { ...given, work: createWork() };
   const { settings, url, before = [] } = options;
   const notes = new Set<string>();
   const note = (sentence: string) => void notes.add(sentence);
   const found = listOperations(description);
   const chosen = chooseOperations(found.operations, settings);
-  const work = createWork();
   const conversionOf = (direction: 'request' | 'response') =>
-    createSchemaConversion(description, { direction, work, onLoss: note });
+    createSchemaConversion(description, { direction, onLoss: note });
   const [requests, responses] = [conversionOf('request'), conversionOf('response')];
   const reading: Reading = { description, url, settings, requests, responses, note };
   const toSpec = createReader(reading, note);
-  const entries = chosen.operations.flatMap((operation) => toSpec(operation) ?? []).map((spec) => ({ spec }));
+  const entries: { readonly spec: ToolSpec }[] = [];
+  const pause = createPause();
+  for (const operation of chosen.operations) {
+    await pause();
+    const spec = toSpec(operation);
+    if (spec !== undefined) entries.push({ spec });
+  }
   for (const scheme of unknownSchemes(reading))
     note(`auth names the security scheme "${scheme}", which the description does not define.`);
   const problems = [...(description.problems ?? []), ...found.problems, ...chosen.problems, ...notes];
@@ -137,6 +145,19 @@ function createReader(reading: Reading, note: (sentence: string) => void) {
       note(`${operation.method} ${shortPath(operation.path)} is left out: ${cause.message.replace(/\.$/, '')}.`);
       return undefined;
     }
+  };
+}
+
+const MAX_PART_MS = 20;
+
+/** Lets calls run in between: a large description takes seconds. */
+function createPause(): () => Promise<void> | undefined {
+  let since = performance.now();
+  return () => {
+    if (performance.now() - since < MAX_PART_MS) return undefined;
+    return setImmediate().then(() => {
+      since = performance.now();
+    });
   };
 }
 

@@ -7,6 +7,7 @@ import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
 import { type FetchHeaders, fetchTimeoutMs, headersIn, validatorsOf } from '../../../specs/fetched-list.ts';
 import { readWhole } from '../../../specs/file-reading.ts';
 import { type AllowPrivate, guardedFetch } from '../../../system/fetch/guarded-fetch.ts';
+import { createWork, type Work } from './local-refs.ts';
 import { convertSwagger, isSwagger2 } from './swagger.ts';
 
 /** Facts for checking whether a description has changed. */
@@ -111,6 +112,8 @@ export interface Description {
   readonly root: Fields;
   /** The original document, if `root` was converted; references point into it. */
   readonly written?: Fields;
+  /** The work of reading it, which each reading counts anew. */
+  readonly work: Work;
   /** Parts that could not be converted, as sentences. */
   readonly problems?: readonly string[];
 }
@@ -132,7 +135,7 @@ async function readDescription(bytes: Uint8Array, format: DescriptionFormat): Pr
 function toDescription(root: unknown): Description {
   if (!isRecord(root))
     throw new ToolcribError('invalid_description', `it is ${describe(root)}, not an OpenAPI description`);
-  if (isSwagger2(root)) return { ...convertSwagger(root), written: root };
+  if (isSwagger2(root)) return { ...convertSwagger(root), written: root, work: createWork() };
   if (root.swagger !== undefined) {
     throw new ToolcribError(
       'invalid_description',
@@ -146,7 +149,7 @@ function toDescription(root: unknown): Description {
       `it has ${said}; only Swagger 2.0 and OpenAPI 3.0, 3.1 and 3.2 are supported`,
     );
   }
-  return { root };
+  return { root, work: createWork() };
 }
 
 function parseJson(text: string): unknown {

@@ -13,7 +13,8 @@ const MAX_HOPS = 50;
 const MAX_REF = 1000;
 
 /** Resolves a `$ref` inside the description. External references are never fetched. */
-export function followPointer({ root, written = root }: Description, ref: string): Pointed {
+export function followPointer({ root, written = root, work }: Description, ref: string): Pointed {
+  work.spend(1 + Math.min(ref.length, MAX_REF) / 20);
   const shown = ref.length > 120 ? `${ref.slice(0, 120)}…` : ref;
   if (!ref.startsWith('#'))
     return { ok: false, reason: `"${shown}" points outside the description; external references are not fetched` };
@@ -49,10 +50,10 @@ interface Visit {
 }
 
 /** Finds recursive schemas, visiting each once (Tarjan's algorithm, iterative so that the stack cannot overflow). */
-export function createRefCircles(description: Description, work: Work): LeadsToItself {
+export function createRefCircles(description: Description): LeadsToItself {
   const known = new Map<string, boolean>();
   return (ref) => {
-    if (!known.has(ref)) explore(ref, known, (from) => refsBelow(description, from, work));
+    if (!known.has(ref)) explore(ref, known, (from) => refsBelow(description, from));
     return known.get(ref) ?? true;
   };
 }
@@ -90,13 +91,13 @@ function closeCircle(first: Visit, open: Visit[], known: Map<string, boolean>): 
 }
 
 /** All references below the target of a reference. */
-function refsBelow(description: Description, ref: string, work: Work): readonly string[] {
+function refsBelow(description: Description, ref: string): readonly string[] {
   const pointed = followPointer(description, ref);
   const found = new Set<string>();
   const open: unknown[] = pointed.ok ? [pointed.value] : [];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (typeof node !== 'object' || node === null) continue;
-    work.spend(1);
+    description.work.spend(1);
     if ('$ref' in node && typeof node.$ref === 'string') found.add(node.$ref);
     for (const member of Object.values(node)) if (typeof member === 'object' && member !== null) open.push(member);
   }
@@ -116,6 +117,18 @@ export class DescriptionWorkError extends ToolcribError {
   constructor() {
     super('invalid_description', 'it takes too much work to read: it is too large, or refers to itself too often');
   }
+}
+
+/** The size of a value in steps: what reading it costs, however often it is referred to. */
+export function sizeOf(value: unknown): number {
+  let size = 0;
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const node = open.pop();
+    size += typeof node === 'string' ? 1 + node.length / 20 : 1;
+    if (typeof node === 'object' && node !== null) for (const member of Object.values(node)) open.push(member);
+  }
+  return size;
 }
 
 export function createWork(): Work {

@@ -7,7 +7,7 @@ import type { Fields } from './load-description.ts';
 import { followRefs } from './local-refs.ts';
 import type { Draft } from './plain-keywords.ts';
 import { joinNotes, type Operation, type Reading, shortText } from './reading.ts';
-import type { Part, SchemaConversion } from './schema-conversion.ts';
+import type { Part } from './schema-conversion.ts';
 import { toWholeSchema } from './whole-schema.ts';
 
 /** The parts of a run that come from parameters. */
@@ -30,6 +30,7 @@ const NOT_PARAMETERS: ReadonlySet<string> = new Set([
 ]);
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const MAX_PARAMETERS = 500;
+const MAX_PATH = 4000;
 
 /** Converts the parameters of an operation to arguments, path parameters first. */
 export function readParameters(operation: Operation, given: Arguments, reading: Reading): ParameterFields {
@@ -79,6 +80,8 @@ function fillPath(
   parameters: readonly Parameter[],
   toPlaceholder: (parameter: Parameter) => string,
 ): string {
+  if (path.length > MAX_PATH)
+    throw new ToolcribError('invalid_description', `its path is longer than ${MAX_PATH} characters`);
   const [before = ''] = path.split('#', 1); // a fragment only distinguishes operations; the path is the same
   if (!before.startsWith('/') || /\s|\$\{/.test(before) || /[{}]/.test(before.replace(/\{[^{}]+\}/g, '')))
     throw new ToolcribError('invalid_description', 'its path is not a valid path template');
@@ -93,7 +96,8 @@ function fillPath(
   });
 }
 
-function add({ name, place, fields }: Parameter, given: Arguments, { requests }: Reading): string {
+function add({ name, place, fields }: Parameter, given: Arguments, { requests, description }: Reading): string {
+  description.work.spend(10 + name.length / 10);
   const part = requests.convert(contentOf(fields)?.schema ?? fields.schema ?? {});
   const isRequired = fields.required === true || place === 'path';
   return given.add(name, { part: describePart(part, fields), isRequired, place });
@@ -142,7 +146,7 @@ export interface Arguments {
   /** Adds an argument and returns its placeholder: `{name}`. */
   add(name: string, argument: Argument): string;
   /** The schema of all arguments. */
-  schema(conversion: SchemaConversion): JsonSchema;
+  schema(reading: Pick<Reading, 'requests' | 'description'>): JsonSchema;
 }
 
 interface Argument {
@@ -168,14 +172,14 @@ export function createArguments(): Arguments {
       for (const used of part.uses) uses.add(used);
       return `{${free}}`;
     },
-    schema(conversion) {
+    schema({ requests: conversion, description: { work } }) {
       const schema = {
         type: 'object',
         properties,
         ...(required.length > 0 && { required }),
         additionalProperties: false,
       };
-      return toWholeSchema(schema, uses, conversion);
+      return toWholeSchema(schema, uses, { conversion, work });
     },
   };
 }

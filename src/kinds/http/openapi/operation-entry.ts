@@ -7,7 +7,7 @@ import type { HttpRun } from '../http-run.ts';
 import type { Fields } from './load-description.ts';
 import { followRefs } from './local-refs.ts';
 import { createArguments, readParameters } from './operation-arguments.ts';
-import type { NamedOperation } from './operations.ts';
+import { isSuccess, type NamedOperation } from './operations.ts';
 import { type ApiSettings, type Operation, type Reading, shortText } from './reading.ts';
 import { readBody } from './request-body.ts';
 import { authOf } from './security.ts';
@@ -50,7 +50,7 @@ export function toEntry(operation: NamedOperation, reading: Reading): OperationE
     name: toToolName(operation.name, (text) => hash('sha256', text)),
     ...(title !== '' && { title }),
     description: describeOperation(operation),
-    input: given.schema(reading.requests),
+    input: given.schema(reading),
     ...(output !== undefined && { output }),
     effects: EFFECTS[method] ?? {},
     tags: tagsOf(fields),
@@ -100,7 +100,7 @@ function unlessEmpty<Key extends string, Value extends object>(
 /** The output schema, if the operation has exactly one successful JSON response. */
 function outputOf({ fields }: Operation, { description, responses }: Reading): JsonSchema | undefined {
   if (!isRecord(fields.responses)) return undefined;
-  const good = Object.entries(fields.responses).filter(([status]) => /^2(\d\d|XX)$/i.test(status));
+  const good = Object.entries(fields.responses).filter(([status]) => isSuccess(status));
   const [only, ...others] = good;
   if (only === undefined || others.length > 0) return undefined;
   const { content } = followRefs(description, only[1], `its response ${only[0]}`);
@@ -110,7 +110,9 @@ function outputOf({ fields }: Operation, { description, responses }: Reading): J
   if (!isRecord(schema)) return undefined;
   const part = responses.convert(schema);
   const isTelling = Object.keys(part.schema).some((key) => key !== 'description');
-  return isTelling ? toWholeSchema(part.schema, part.uses, responses) : undefined;
+  return isTelling
+    ? toWholeSchema(part.schema, part.uses, { conversion: responses, work: description.work })
+    : undefined;
 }
 
 /** The base URL of an operation: the configured one, or the first server of the nearest `servers` list. */
@@ -120,7 +122,7 @@ function baseUrlOf({ fields, shared }: Operation, reading: Reading): string {
   const lists = [fields.servers, shared.servers, description.root.servers];
   const [server] = lists.filter(Array.isArray).find((list) => list.length > 0) ?? [];
   const written =
-    isRecord(server) && typeof server.url === 'string' ? fillVariables(server.url, server.variables) : '/';
+    isRecord(server) && typeof server.url === 'string' ? fillVariables(shortUrl(server.url), server.variables) : '/';
   const found = URL.parse(url === undefined && written.startsWith('//') ? `https:${written}` : written, url?.href);
   if (found === null) {
     throw new ToolcribError(
@@ -158,6 +160,13 @@ function isPlainOfSafe({ protocol }: URL, fetchedFrom: URL | undefined): boolean
 
 function sendsSomething({ headers, auth }: ApiSettings): boolean {
   return Object.keys(headers).length + Object.keys(auth).length > 0;
+}
+
+const MAX_URL = 2000;
+
+function shortUrl(url: string): string {
+  if (url.length <= MAX_URL) return url;
+  throw new ToolcribError('invalid_description', `its server URL is longer than ${MAX_URL} characters: set baseUrl`);
 }
 
 function fillVariables(url: string, variables: unknown): string {

@@ -3,8 +3,8 @@ import { isRecord } from '../../../core/json.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import { type ToolSpec, toToolName } from '../../../core/tool-spec.ts';
 import { compileGlob } from '../../../core/visible-text.ts';
-import type { Description } from './load-description.ts';
-import { followRefs } from './local-refs.ts';
+import type { Description, Fields } from './load-description.ts';
+import { DescriptionWorkError, followRefs, sizeOf, type Work } from './local-refs.ts';
 import type { ApiSettings, Operation } from './reading.ts';
 
 /** An operation with the name of its tool. */
@@ -31,10 +31,13 @@ export function listOperations(description: Description): FoundOperations {
   const problems: string[] = [];
   if (paths !== undefined && !isRecord(paths))
     throw new ToolcribError('invalid_description', 'its paths are not an object');
-  for (const [path, item] of Object.entries(paths ?? {})) {
+  const spendOn = createShareCost(description.work);
+  for (const [path, item] of entriesOf(paths ?? {})) {
     if (path.startsWith('x-')) continue;
+    description.work.spend(10 + path.length / 10);
     try {
       const shared = followRefs(description, item, `the path ${shortPath(path)}`);
+      if (shared !== item) spendOn(shared);
       for (const method of METHODS) {
         const fields = shared[method];
         if (fields === undefined) continue;
@@ -43,13 +46,38 @@ export function listOperations(description: Description): FoundOperations {
         operations.push({ ...operation, name: toName(operation) });
       }
     } catch (cause) {
-      if (!(cause instanceof ToolcribError)) throw cause;
+      if (!(cause instanceof ToolcribError) || cause instanceof DescriptionWorkError) throw cause;
       problems.push(`${shortPath(path)} is left out: ${cause.message}.`);
     }
     if (operations.length > MAX_OPERATIONS)
       throw new ToolcribError('invalid_description', `it has more than ${MAX_OPERATIONS} operations`);
   }
   return { operations, problems };
+}
+
+/** Many paths have no operation that becomes a tool. */
+const MAX_PATHS = 2 * MAX_OPERATIONS;
+
+/** The paths of a description. */
+export function entriesOf(paths: Fields): readonly (readonly [string, unknown])[] {
+  const entries = Object.entries(paths);
+  if (entries.length <= MAX_PATHS) return entries;
+  throw new ToolcribError('invalid_description', `it has more than ${MAX_PATHS} paths`);
+}
+
+/** Counts an item of several paths for each of them, as if it were written there: a small description could refer to one item 20,000 times. */
+export function createShareCost(work: Work): (item: object) => void {
+  const sizes = new Map<object, number>();
+  return (item) => {
+    const size = sizes.get(item) ?? sizeOf(item);
+    sizes.set(item, size);
+    work.spend(size);
+  };
+}
+
+/** True for the status of a response that may describe the output. */
+export function isSuccess(status: string): boolean {
+  return /^2(\d\d|XX)$/i.test(status);
 }
 
 /** Applies include and exclude; reports selectors that match no operation. */

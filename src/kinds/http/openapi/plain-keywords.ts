@@ -7,7 +7,7 @@ import { joinNotes, shortText } from './reading.ts';
 export type Draft = Record<string, unknown>;
 
 /** Longer enums are not checked here; the API checks them. */
-const MAX_ENUM = 1000;
+export const MAX_ENUM = 1000;
 const MAX_DESCRIPTION = 300;
 const MAX_SHOWN = 100;
 

@@ -28,6 +28,7 @@ export function readBody(operation: Operation, given: Arguments, reading: Readin
   const { requestBody } = operation.fields;
   if (requestBody === undefined || operation.method === 'GET' || operation.method === 'HEAD') return NO_BODY;
   const body = followRefs(reading.description, requestBody, 'its body');
+  if (isRecord(body.content)) reading.description.work.spend(Object.keys(body.content).length);
   const media = chooseMedia(body.content);
   if (media === undefined) return NO_BODY;
   const headers = isUsualType(media) ? {} : { 'content-type': media.type };
@@ -40,7 +41,10 @@ export function readBody(operation: Operation, given: Arguments, reading: Readin
   const converted = reading.requests.convert(media.fields.schema ?? {});
   const at = { isRequired, given, reading };
   const flat = bodyType === 'json' ? flatJson(converted, at) : flatForm(converted, media.type, at);
-  if (flat !== undefined) return { body: flatten(flat, media, given), bodyType, headers };
+  if (flat !== undefined) {
+    reading.description.work.spend(10 * Object.keys(flat.properties).length);
+    return { body: flatten(flat, media, given), bodyType, headers };
+  }
   const part = describeBody(converted, body);
   return { body: given.add('body', { part, isRequired, place: 'request' }), bodyType, headers };
 }
@@ -88,7 +92,7 @@ function describeBody({ schema, uses }: Pick<Part, 'schema' | 'uses'>, body: Fie
 interface Flat {
   readonly schema: Draft;
   readonly properties: Readonly<Record<string, Draft>>;
-  readonly required: readonly unknown[];
+  readonly required: ReadonlySet<unknown>;
   readonly uses: ReadonlySet<string>;
 }
 
@@ -104,7 +108,7 @@ function objectOf(converted: Part, { requests }: Reading): Flat | undefined {
   const { schema, uses } = isNamed ? requests.definition(ref) : converted;
   const { type, properties = {}, required } = schema;
   if ((type !== undefined && type !== 'object') || !isRecord(properties)) return undefined;
-  const wanted = Array.isArray(required) ? required : [];
+  const wanted = new Set<unknown>(Array.isArray(required) ? required : []);
   return { schema, properties: properties as Flat['properties'], required: wanted, uses }; // already converted
 }
 
@@ -116,7 +120,7 @@ function flatJson(converted: Part, { isRequired, given, reading }: Surroundings)
   if (properties === undefined || anyOf !== undefined || allOf !== undefined) return undefined;
   if (additionalProperties !== undefined && additionalProperties !== false) return undefined;
   // Once an optional body is spread into arguments, an absent body cannot be expressed.
-  if (!isRequired && flat.required.length > 0) return undefined;
+  if (!isRequired && flat.required.size > 0) return undefined;
   return Object.keys(flat.properties).every(given.isFree) ? flat : undefined;
 }
 
@@ -124,7 +128,7 @@ function flatJson(converted: Part, { isRequired, given, reading }: Surroundings)
 function flatForm(converted: Part, type: string, { isRequired, reading }: Surroundings): Flat {
   const flat = objectOf(converted, reading);
   if (flat === undefined) throw new ToolcribError('invalid_description', `its body of ${type} is not an object`);
-  return isRequired ? flat : { ...flat, required: [] };
+  return isRequired ? flat : { ...flat, required: new Set() };
 }
 
 function flatten({ properties, required, uses }: Flat, media: Media, given: Arguments): JsonValue {
@@ -135,7 +139,7 @@ function flatten({ properties, required, uses }: Flat, media: Media, given: Argu
     const encoding = isRecord(said) ? said : {};
     const field = media.bodyType === 'multipart' ? multipartField(name, schema, encoding) : undefined;
     const part = { schema: field?.schema ?? schema, uses };
-    const value = given.add(name, { part, isRequired: required.includes(name), place: 'body' });
+    const value = given.add(name, { part, isRequired: required.has(name), place: 'body' });
     if (field !== undefined) body[name] = field.toPart(value);
     else body[name] = media.bodyType === 'form' ? toFormField(value, encoding) : value;
   }

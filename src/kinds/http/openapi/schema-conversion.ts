@@ -5,8 +5,8 @@ import { ToolcribError } from '../../../core/tool-error.ts';
 import { createLinearPatterns } from '../../../schemas/linear-pattern.ts';
 import { createWorkLimit } from '../../../schemas/work-limit.ts';
 import type { Description, Fields } from './load-description.ts';
-import { createRefCircles, followPointer, type Work } from './local-refs.ts';
-import { type Draft, plainKeywords } from './plain-keywords.ts';
+import { createRefCircles, followPointer } from './local-refs.ts';
+import { type Draft, MAX_ENUM, plainKeywords } from './plain-keywords.ts';
 import { type Convert, convertMembers, type Direction, orNull, type SchemaSpot, type Tally } from './schema-members.ts';
 
 /** A schema in JSON Schema 2020-12, with its size and references. */
@@ -17,11 +17,21 @@ export interface SchemaConversion {
   convert(schema: unknown): Part;
   /** The target of a `$ref` in a converted schema. */
   definition(ref: string): Part;
+  readonly cuts: Cuts;
 }
+
+/** A definition cut to a depth, with its length as JSON and the references that it still has. */
+export interface CutDefinition {
+  readonly definition: Draft;
+  readonly length: number;
+  readonly refs: readonly string[];
+}
+
+/** Cut definitions by depth. */
+export type Cuts = Map<Part, Map<number, CutDefinition>>;
 
 export interface ConversionOptions {
   readonly direction: Direction;
-  readonly work: Work;
   /** Reports a part that is left unchecked. */
   onLoss(sentence: string): void;
 }
@@ -38,8 +48,8 @@ const COMPOSING = ['properties', 'allOf', 'anyOf', 'oneOf', 'items'] as const;
 
 /** The result depends only on the schema and its references, so a tool does not change when others do. */
 export function createSchemaConversion(description: Description, options: ConversionOptions): SchemaConversion {
-  const { work, onLoss, direction } = options;
-  const leadsToItself = createRefCircles(description, work);
+  const { onLoss, direction } = options;
+  const leadsToItself = createRefCircles(description);
   const patterns = createLinearPatterns(createWorkLimit());
   const isRunnable = (pattern: string) => typeof patterns(pattern) !== 'string';
   const isHidden = (property: unknown) => goesOtherWay(description, property, direction);
@@ -48,9 +58,7 @@ export function createSchemaConversion(description: Description, options: Conver
 
   const convert: Convert = (node, spot) => {
     const { depth, tally } = spot;
-    work.spend(1);
-    tally.nodes += 1;
-    tally.height = Math.max(tally.height, depth);
+    countNode(node, spot, description);
     if (!isRecord(node) || depth > MAX_DEPTH || tally.nodes > MAX_NODES) return {};
     const { $ref, ...rest } = node;
     const isComposed = COMPOSING.some((key) => rest[key] !== undefined);
@@ -97,7 +105,18 @@ export function createSchemaConversion(description: Description, options: Conver
     }
   };
 
-  return { convert: (schema) => convertWhole(schema, convert), definition };
+  return { convert: (schema) => convertWhole(schema, convert), definition, cuts: new Map() };
+}
+
+/** Counts a schema. Long lists of choices count like nodes, so that they are written once. */
+function countNode(node: unknown, { depth, tally }: SchemaSpot, { work }: Description): void {
+  const choices = isRecord(node) && Array.isArray(node.enum) && node.enum.length <= MAX_ENUM ? node.enum : [];
+  let characters = 0;
+  for (const choice of choices) characters += typeof choice === 'string' ? choice.length : 1;
+  const size = 1 + Math.floor(characters / 500);
+  work.spend(size);
+  tally.nodes += size;
+  tally.height = Math.max(tally.height, depth);
 }
 
 function convertWhole(schema: unknown, convert: Convert): Part {

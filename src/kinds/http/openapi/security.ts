@@ -37,6 +37,7 @@ function readAlternative(schemes: Fields, base: string, reading: Reading): Alter
   const auth: HttpAuth[] = [];
   const missing: string[] = [];
   const names = Object.keys(schemes);
+  reading.description.work.spend(1 + names.length);
   for (const name of names) {
     const setting = settingOf(name, names.length, reading);
     const scheme = schemeOf(name, reading);

@@ -120,9 +120,13 @@ function spreadOf(written: Fields, styles: Styles): Spread {
   return { schema: { type: 'string' }, style: {}, note: `Separate several values with ${SEPARATORS[format]}.` };
 }
 
+/** More is cut away anyway. */
+const MAX_DESCRIPTION = 400;
+
 function describeParts(description: unknown, { note }: Spread): unknown {
   if (note === undefined) return description;
-  return typeof description === 'string' && description !== '' ? `${withoutEnd(description, /[.\s]/)}. ${note}` : note;
+  const said = typeof description === 'string' ? description.slice(0, MAX_DESCRIPTION) : '';
+  return said === '' ? note : `${withoutEnd(said, /[.\s]/)}. ${note}`;
 }
 
 const FORM = 'application/x-www-form-urlencoded';

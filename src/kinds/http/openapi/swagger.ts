@@ -3,7 +3,7 @@ import { describe } from '../../../core/read-options.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import type { Description, Fields } from './load-description.ts';
 import { createWork, followPointer, type Work } from './local-refs.ts';
-import { MAX_OPERATIONS, METHODS, shortPath } from './operations.ts';
+import { createShareCost, entriesOf, isSuccess, MAX_OPERATIONS, METHODS, shortPath } from './operations.ts';
 import { readSwaggerParameters } from './swagger-parameters.ts';
 
 /** A Swagger 2.0 description, converted to OpenAPI 3.0. */
@@ -16,6 +16,7 @@ interface ConvertedSwagger {
 /** State for converting a description. */
 interface SwaggerReading {
   readonly root: Fields;
+  readonly work: Work;
   /** Resolves an object through its `$ref`s. An unresolved reference stays as it is, and is reported where it is used. */
   follow(given: unknown): unknown;
   readonly problems: string[];
@@ -29,7 +30,8 @@ export function isSwagger2({ swagger }: Fields): boolean {
 /** Converts a description to OpenAPI 3.0. Schemas stay as they are: their references point into the original document. */
 export function convertSwagger(root: Fields): ConvertedSwagger {
   const problems: string[] = [];
-  const reading: SwaggerReading = { root, follow: createFollow({ root }, createWork()), problems };
+  const work = createWork();
+  const reading: SwaggerReading = { root, follow: createFollow({ root, work }, work), work, problems };
   const { paths, info, tags, security } = root;
   return {
     root: {
@@ -53,7 +55,6 @@ function createFollow(description: Description, work: Work): (given: unknown) =>
   const last = (ref: string): unknown => {
     let value: unknown = { $ref: ref };
     for (let hops = 0; hops < MAX_HOPS && isRecord(value) && typeof value.$ref === 'string'; hops++) {
-      work.spend(1);
       const pointed = followPointer(description, value.$ref);
       if (!pointed.ok) return value;
       ({ value } = pointed);
@@ -61,13 +62,14 @@ function createFollow(description: Description, work: Work): (given: unknown) =>
     return value;
   };
   return (given) => {
-    work.spend(1);
+    work.spend(4);
     if (!isRecord(given) || typeof given.$ref !== 'string') return given;
     if (!known.has(given.$ref)) known.set(given.$ref, last(given.$ref));
     return known.get(given.$ref);
   };
 }
 
+const MAX_SCHEMES = 20;
 const HOST = /^[^\s/?#@\\{}$]+$/;
 
 /** The server URL. A missing scheme or host is taken from the URL of the description. */
@@ -76,16 +78,18 @@ function serversOf({ host, basePath }: Fields, schemes: unknown): readonly Field
   if (host === undefined || host === '') return [{ url: path }];
   if (typeof host !== 'string' || !HOST.test(host))
     throw new ToolcribError('invalid_description', `its host ${describe(host)} is not a valid host name`);
-  const offered = Array.isArray(schemes) ? schemes.filter((scheme) => typeof scheme === 'string') : [];
+  const offered = Array.isArray(schemes) ? schemes.slice(0, MAX_SCHEMES).filter((one) => typeof one === 'string') : [];
   const scheme = ['https', 'http'].find((one) => offered.includes(one)) ?? offered[0];
   return [{ url: `${scheme === undefined ? '' : `${scheme}:`}//${host}${path}` }];
 }
 
 function convertPaths(paths: Fields, reading: SwaggerReading): Fields {
   let count = 0;
-  const converted = Object.entries(paths).map(([path, written]) => {
+  const spendOn = createShareCost(reading.work);
+  const converted = entriesOf(paths).map(([path, written]) => {
     const item = path.startsWith('x-') ? undefined : reading.follow(written);
     if (!isRecord(item) || item.$ref !== undefined) return [path, written];
+    if (item !== written) spendOn(item);
     const methods = METHODS.filter((method) => item[method] !== undefined);
     count += methods.length;
     if (count > MAX_OPERATIONS)
@@ -122,19 +126,20 @@ function convertOperation(written: unknown, shared: unknown, reading: SwaggerRea
 const MAX_MEDIA_TYPES = 20;
 
 function mediaTypes(given: unknown): readonly string[] {
-  const types = Array.isArray(given) ? given.filter((type) => typeof type === 'string' && type.includes('/')) : [];
-  return types.slice(0, MAX_MEDIA_TYPES);
+  const first = Array.isArray(given) ? given.slice(0, MAX_MEDIA_TYPES) : [];
+  return first.filter((type) => typeof type === 'string' && type.includes('/'));
 }
 
-function convertResponses({ responses, produces }: Fields, { root, follow }: SwaggerReading): unknown {
+function convertResponses({ responses, produces }: Fields, { root, follow, work }: SwaggerReading): unknown {
   if (!isRecord(responses)) return responses;
   const said = mediaTypes(produces ?? root.produces);
   const types = said.length > 0 ? said : ['application/json'];
   const converted = Object.entries(responses).map(([status, written]) => {
-    const response = follow(written);
+    const response = isSuccess(status) ? follow(written) : undefined; // no other is read
     if (!isRecord(response) || !isRecord(response.schema)) return [status, { description: '' }];
     const { schema, description = '' } = response;
     const isFile = schema.type === 'file';
+    work.spend(types.length);
     const offered = isFile && said.length === 0 ? ['application/octet-stream'] : types;
     const shown = isFile ? { type: 'string', format: 'binary' } : schema;
     return [status, { description, content: Object.fromEntries(offered.map((type) => [type, { schema: shown }])) }];

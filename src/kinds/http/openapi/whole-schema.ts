@@ -1,6 +1,13 @@
 import { isRecord, type JsonSchema } from '../../../core/json.ts';
+import type { Work } from './local-refs.ts';
 import type { Draft } from './plain-keywords.ts';
-import { definitionName, type SchemaConversion } from './schema-conversion.ts';
+import {
+  type CutDefinition,
+  type Cuts,
+  definitionName,
+  type Part,
+  type SchemaConversion,
+} from './schema-conversion.ts';
 
 /** Deeper than any schema. */
 const UNCUT = 10_000;
@@ -11,13 +18,26 @@ const MAX_DEFINITIONS = 100;
 const DEPTHS = [UNCUT, 8, 6, 5, 4, 3, 2] as const;
 
 /** A schema with only the definitions that it uses, cut to the size limit. */
-export function toWholeSchema(schema: Draft, uses: Iterable<string>, conversion: SchemaConversion): JsonSchema {
+export function toWholeSchema(schema: Draft, uses: Iterable<string>, reading: WholeReading): JsonSchema {
   for (const depth of DEPTHS) {
-    const whole = wholeAt(depth, { schema, uses, conversion });
+    const whole = wholeAt(depth, { schema, uses, ...reading });
     if (whole !== undefined) return whole;
   }
   const flat = cut(schema, 1);
-  return measure(flat).length > MAX_CHARACTERS ? withoutWords(flat) : flat;
+  const { length } = measure(flat, []);
+  reading.work.spend(Math.min(length, MAX_CHARACTERS) / CHARACTERS_KEPT);
+  return length > MAX_CHARACTERS ? withoutWords(flat) : flat;
+}
+
+/** Characters for each step of work: of a schema that is kept, without shared definitions, and of one that is measured. */
+const CHARACTERS_KEPT = 10;
+const CHARACTERS_MEASURED = 200;
+/** A definition is cut and measured once. */
+const STEPS_OF_DEFINITION = 0.5;
+
+interface WholeReading {
+  readonly conversion: SchemaConversion;
+  readonly work: Work;
 }
 
 /** With too many arguments, only their types are kept. */
@@ -27,39 +47,47 @@ function withoutWords(schema: Draft): JsonSchema {
   return { ...schema, properties: Object.fromEntries(typed) };
 }
 
-interface Whole {
+interface Whole extends WholeReading {
   readonly schema: Draft;
   readonly uses: Iterable<string>;
-  readonly conversion: SchemaConversion;
 }
 
 /** The schema and its definitions cut at a depth; each definition that another one leads to is cut one level earlier. */
-function wholeAt(depth: number, { schema, uses, conversion }: Whole): JsonSchema | undefined {
-  const refs = new Map<string, string>(); // by their text in a converted schema
-  const learn = (known: Iterable<string>) => {
-    for (const ref of known) refs.set(`#/$defs/${definitionName(ref)}`, ref);
-  };
-  learn(uses);
+function wholeAt(depth: number, { schema, uses, conversion, work }: Whole): JsonSchema | undefined {
   const root = cut(schema, depth);
-  let { length, written: open } = measure(root);
+  const own = measure(root, uses);
+  work.spend(own.length / CHARACTERS_MEASURED);
   const definitions = new Map<string, Draft>();
+  let { length, refs: open } = own;
   for (let left = depth - 1; open.length > 0 && length <= MAX_CHARACTERS; left--) {
     const next: string[] = [];
-    for (const written of open) {
-      const ref = refs.get(written);
-      if (ref === undefined || definitions.has(ref)) continue;
+    for (const ref of open) {
+      if (definitions.has(ref)) continue;
       if (definitions.size >= MAX_DEFINITIONS || length > MAX_CHARACTERS) return undefined;
-      const part = conversion.definition(ref);
-      learn(part.uses);
-      const definition = cut(part.schema, left);
-      const measured = measure(definition);
+      const { definition, ...measured } = cutOnce(conversion.definition(ref), left, conversion.cuts);
+      work.spend(STEPS_OF_DEFINITION);
       length += measured.length;
-      next.push(...measured.written);
+      next.push(...measured.refs);
       definitions.set(ref, definition);
     }
     open = next;
   }
-  return length > MAX_CHARACTERS ? undefined : withDefinitions(root, definitions);
+  if (length > MAX_CHARACTERS) return undefined;
+  work.spend(own.length / CHARACTERS_KEPT);
+  return withDefinitions(root, definitions);
+}
+
+/** Cuts a definition to a depth once for all operations that use it. */
+function cutOnce(part: Part, depth: number, cuts: Cuts): CutDefinition {
+  const known = cuts.get(part) ?? new Map<number, CutDefinition>();
+  cuts.set(part, known);
+  const key = depth > part.height + 1 ? UNCUT : Math.max(depth, 0);
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const definition = cut(part.schema, key);
+  const made = { definition, ...measure(definition, part.uses) };
+  known.set(key, made);
+  return made;
 }
 
 function withDefinitions(schema: Draft, definitions: ReadonlyMap<string, Draft>): JsonSchema {
@@ -68,11 +96,13 @@ function withDefinitions(schema: Draft, definitions: ReadonlyMap<string, Draft>)
   return { ...schema, $defs: Object.fromEntries(named.sort(([a], [b]) => (a < b ? -1 : 1))) };
 }
 
-/** The length of a schema as JSON, and the references in it. */
-function measure(schema: Draft): { readonly length: number; readonly written: readonly string[] } {
+/** The length of a schema as JSON, and those of its references that it still has. */
+function measure(schema: Draft, uses: Iterable<string>): Omit<CutDefinition, 'definition'> {
   const text = JSON.stringify(schema);
-  const written = Array.from(text.matchAll(/"\$ref":"([^"]+)"/g), ([, ref]) => ref ?? '');
-  return { length: text.length, written: [...new Set(written)] };
+  const refs = new Map<string, string>(); // by their text in a converted schema
+  for (const ref of uses) refs.set(`#/$defs/${definitionName(ref)}`, ref);
+  const written = new Set(Array.from(text.matchAll(/"\$ref":"([^"]+)"/g), ([, ref]) => ref ?? ''));
+  return { length: text.length, refs: [...written].flatMap((ref) => refs.get(ref) ?? []) };
 }
 
 /** Cuts deeper levels; a cut schema keeps its type and description. */
