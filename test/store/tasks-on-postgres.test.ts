@@ -5,6 +5,7 @@ import { AMPLE, addTo, payment } from './approvals-contract.ts';
 import { lostTasksContract } from './lost-tasks-contract.ts';
 import { missingPackage, sharedPostgres } from './postgres-server.ts';
 import { startProcess } from './start-process.ts';
+import { startWire } from './start-wire.ts';
 import { ENDED, HERE, tasksContract, transfer } from './tasks-contract.ts';
 
 const WITHIN = { timeout: 20_000, interval: 20 };
@@ -71,6 +72,26 @@ describe.skipIf(missing !== undefined)(`tasks on ${title}`, { timeout: 30_000 },
       await vi.waitFor(() => expect(told).toContain('t1'), WITHIN);
     });
 
+    it('survive a database that is away for a while', async () => {
+      const url = new URL(await place());
+      const near = await opened({ url: url.href });
+      const wire = await startWire(server.port);
+      onTestFinished(() => wire.close());
+      url.port = String(wire.port);
+      const far = await opened({ url: url.href });
+      const told: string[] = [];
+      onTestFinished(far.tasks.onChange((id) => told.push(id)));
+      for (let count = 0; count < 3; count++) {
+        wire.cut();
+        told.length = 0;
+        const add = async () => {
+          await near.tasks.add(transfer(`${count} ${performance.now()}`), AMPLE);
+          expect(told.some((id) => id.startsWith(`${count} `))).toBe(true);
+        };
+        await vi.waitFor(add, WITHIN);
+      }
+    });
+
     it('reach a process once, at once, for its own changes', async () => {
       const { other, told, one } = await twoProcesses();
       await other.tasks.add(transfer('own'), AMPLE);
@@ -90,8 +111,11 @@ describe.skipIf(missing !== undefined)(`tasks on ${title}`, { timeout: 30_000 },
       await vi.waitFor(async () => expect(await listening()).toBe(1), WITHIN);
       for (const stop of [...stops, ...stops]) stop();
       await vi.waitFor(async () => expect(await listening()).toBe(0), WITHIN);
-      const { ended } = startProcess(LISTEN, [url]);
-      expect(await ended).toBe(0);
+      for (const how of ['leave', 'close']) {
+        const { ended, lines } = startProcess(LISTEN, [url, how]);
+        expect(await ended).toBe(0);
+        expect(lines).toEqual(['ended']);
+      }
     });
   });
 });
