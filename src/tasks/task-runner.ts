@@ -38,13 +38,13 @@ const STOPPING = toolError('cancelled', 'The process that ran the background cal
 
 /** Claims tasks and runs them. */
 export function runTasks(options: RunTasksOptions, ports: TaskRunnerPorts): TaskRunner {
-  const { tasks, clock } = ports;
+  const { tasks } = ports;
   const running = new Map<string, { readonly controller: AbortController; readonly ended: Promise<void> }>();
   let isStopped = false;
   let isAborted = false;
-  let expiredAt = Number.NEGATIVE_INFINITY;
 
   const attempt = attemptWith(ports.warn);
+  const expire = createExpiry(ports);
   const begin = (task: StoredTask): void => {
     const controller = new AbortController();
     // Without a request to cancel this task, only the end of the process ends it.
@@ -73,15 +73,10 @@ export function runTasks(options: RunTasksOptions, ports: TaskRunnerPorts): Task
     for (const [id, by] of await tasks.cancelled([...running.keys()]))
       running.get(id)?.controller.abort(toolError('cancelled', `The background call was cancelled by ${by}.`));
   };
-  const expire = async (): Promise<void> => {
-    if (isStopped || clock.now() - expiredAt < EXPIRE_EVERY_MS) return;
-    expiredAt = clock.now();
-    for (const task of await tasks.expire(expiredResult)) await endUnrun(task, ports);
-  };
 
   const polling = ports.poll(async () => {
     await attempt(cancelRequested);
-    await attempt(expire);
+    if (!isStopped) await attempt(expire);
     await fill();
   });
   const stopListening = tasks.onChange((id) => void (running.has(id) ? attempt(cancelRequested) : fill()));
@@ -123,6 +118,17 @@ function claimOf(
     isWorker,
     sources: sources === undefined ? ready : ready.filter((source) => sources.includes(source)),
     ...(profiles !== undefined && { profiles }),
+  };
+}
+
+/** Ends tasks that did not begin in time, now and then. */
+function createExpiry(ports: TaskRunnerPorts): () => Promise<void> {
+  const { tasks, clock } = ports;
+  let expiredAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (clock.now() - expiredAt < EXPIRE_EVERY_MS) return;
+    expiredAt = clock.now();
+    for (const task of await tasks.expire(expiredResult)) await endUnrun(task, ports);
   };
 }
 

@@ -86,12 +86,8 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
       readings: loaded.readings,
       mistakes,
       problems: [
-        ...loaded.notes,
-        ...mistakes,
-        ...laterParts(config),
-        ...services.problems,
-        ...findAccessProblems(config.access, profiles),
-        ...problemsOf(config),
+        ...[...loaded.notes, ...mistakes, ...laterParts(config), ...services.problems],
+        ...[...findAccessProblems(config.access, profiles), ...problemsOf(config)],
       ],
     };
   };
