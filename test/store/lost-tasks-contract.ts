@@ -107,12 +107,14 @@ export function lostTasksContract(opened: Opened, place: () => Promise<string>):
     expect(await claimIds(store.tasks)).toHaveLength(3);
     await store.tasks.finish('t1', ENDED);
     await store.tasks.postpone('t2', { pauseMs: 10_000 });
-    await engine.write([sql`UPDATE toolcrib_processes SET seen_at = 0`]);
     const isHeard = async () => {
       clock.advance(BEAT_MS);
       expect(await store.claims.silent()).toEqual([]);
     };
-    await vi.waitFor(isHeard, { timeout: 20_000, interval: 20 });
+    for (let beat = 0; beat < 3; beat++) {
+      await engine.write([sql`UPDATE toolcrib_processes SET seen_at = 0`]);
+      await vi.waitFor(isHeard, { timeout: 5000, interval: 20 });
+    }
     await store.tasks.await('t3', 'zzzz-zzzz-zzzz');
     const isSilent = async () => {
       await engine.write([sql`UPDATE toolcrib_processes SET seen_at = 0`]);
@@ -122,6 +124,30 @@ export function lostTasksContract(opened: Opened, place: () => Promise<string>):
       expect(clock.count()).toBe(0);
     };
     await vi.waitFor(isSilent, { timeout: 20_000, interval: 20 });
+  });
+
+  it('what was written, though its answer was lost, does not end a later claim of the same task', async () => {
+    const url = await place();
+    const clock = manualClock();
+    const store = await opened({ url, clock });
+    const { engine } = await openEngine({ url, env: {} });
+    onTestFinished(() => engine.close());
+    for (const id of ['t1', 't2']) await store.tasks.add(transfer(id), AMPLE);
+    expect(await claimIds(store.tasks)).toEqual(['t1', 't2']);
+    await engine.write([sql`ALTER TABLE toolcrib_tasks RENAME TO away`]);
+    await expect(store.tasks.postpone('t1', { pauseMs: 0 })).rejects.toThrow();
+    await expect(store.tasks.finish('t2', ENDED)).rejects.toThrow();
+    const asWritten = sql`
+      UPDATE toolcrib_tasks SET is_ready = 1, state = 'queued', process = NULL, claim = NULL WHERE id = 't1'`;
+    await engine.write([sql`ALTER TABLE away RENAME TO toolcrib_tasks`, asWritten]);
+    expect(await claimIds(store.tasks)).toEqual(['t1']);
+    const isWritten = async () => {
+      clock.advance(BEAT_MS);
+      expect(await store.tasks.result('t2')).toEqual(done('paid')); // it was owed after the other
+    };
+    await vi.waitFor(isWritten, { timeout: 5000, interval: 20 });
+    expect(await store.tasks.get('t1')).toMatchObject({ state: 'running', attempts: 2 });
+    expect(await store.tasks.finish('t1', ENDED)).toBe(true);
   });
 
   it('writes an end that could not be written as soon as it can be', async () => {
