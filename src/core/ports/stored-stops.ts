@@ -3,7 +3,7 @@ import type { ToolCall } from '../tool-call.ts';
 import { type ToolError, toolError } from '../tool-error.ts';
 
 /** The kinds of targets; besides them there is `all`. */
-export const STOP_KINDS = ['tool', 'source', 'caller', 'profile'] as const;
+const STOP_KINDS = ['tool', 'source', 'caller', 'profile'] as const;
 export type StopKind = (typeof STOP_KINDS)[number];
 
 /** An emergency stop: an operator forbids the calls of one tool, source, caller or profile, or all calls. */
