@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { AuditTrail, LostCall } from '../../src/core/ports/stored-audit.ts';
-import { createFindLost } from '../../src/crib/lost-claims.ts';
+import { createFindLost } from '../../src/crib/background/lost-claims.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { AMPLE } from '../store/approvals-contract.ts';
 import { HERE, transfer } from '../store/tasks-contract.ts';
