@@ -8,6 +8,7 @@ import { scheduleRows } from './schedule-rows.ts';
 import { keysApart, keysOf } from './schema-keys.ts';
 import { KINDS_OF_SOURCES, settingRows, showKind } from './setting-rows.ts';
 import { sourceRows } from './source-rows.ts';
+import { taskRows } from './task-rows.ts';
 import { toolRows } from './tool-rows.ts';
 import { viewRows } from './view-rows.ts';
 
@@ -29,6 +30,7 @@ const ROWS: readonly Row[] = [
   ...sourceRows,
   ...runningRows,
   ...scheduleRows,
+  ...taskRows,
 ];
 
 describe('every key of the configuration counts', () => {
