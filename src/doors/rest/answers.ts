@@ -13,7 +13,7 @@ export const REST_ERRORS = {
   unknown_profile: { status: 404, meaning: 'The profile does not exist, or the caller may not use it.' },
   not_found: {
     status: 404,
-    meaning: 'The route, call, result, approval, key or spec does not exist, or belongs to another caller.',
+    meaning: 'The route, call, task, result, approval, key or spec does not exist, or belongs to another caller.',
   },
   method_not_allowed: { status: 405, meaning: 'The route has other methods.' },
   too_large: { status: 413, meaning: 'The body of the request exceeds 4 MB.' },

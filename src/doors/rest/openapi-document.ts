@@ -109,7 +109,11 @@ function toAnswered({ says, schema, type }: RouteAnswer): object {
 }
 
 function refusals({ who, path }: Route): object {
-  const statuses = [...OF_ALL, ...(who === 'anyone' ? [] : [401]), ...(path.includes('/execute/') ? OF_CALLS : [409])];
+  const statuses = [
+    ...OF_ALL,
+    ...(who === 'anyone' ? [] : [401]),
+    ...(/\/(execute|resend)(\/|$)/.test(path) ? OF_CALLS : [409]),
+  ];
   const failure = jsonOf({ $ref: '#/components/schemas/Failure' });
   const entries = statuses
     .toSorted((a, b) => a - b)

@@ -74,6 +74,9 @@ describe('events', () => {
     const states = [(await next('tasks')).data];
     while (states.at(-1).state !== 'done') states.push((await next('tasks')).data);
     expect(states.at(-1)).toMatchObject({ id: json.callId, outcome: 'done' });
+    const { json: asking } = await execute(served.ask, 'wipe', { what: 'all' }, { async: true });
+    while (states.at(-1).state !== 'waiting') states.push((await next('tasks')).data);
+    expect(states.at(-1)).toMatchObject({ id: asking.callId, approvalId: expect.any(String) });
     expect(JSON.stringify(states)).not.toContain('1234567');
   });
 
