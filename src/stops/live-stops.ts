@@ -91,7 +91,10 @@ export function createLiveStops(options: LiveStopsOptions): LiveStops {
     lift(target) {
       known = new Map([...known].filter(([stopped]) => stopped !== target));
     },
-    close: reading.close,
+    close() {
+      isKnown = true; // a closed crib refuses every call, for that reason
+      reading.close();
+    },
   };
 }
 
