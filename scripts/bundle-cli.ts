@@ -21,9 +21,10 @@ const usual: BuildOptions = {
 // What is imported where it is used is in the file, too, and sleeps there until then, with whatever of Node it needs.
 const commands = await build({
   ...usual,
-  // Threads and programs are found beside the code that starts them, so they are entries of their own.
+  // What is loaded at first use, and threads and programs, are found beside the code that starts them: entries of their own.
   entryPoints: [
     'src/doors/cli/run-cli.ts',
+    'src/schemas/ajv-classes.ts',
     'src/store/engines/sqlite-writer-thread.ts',
     'src/store/engines/sqlite-scan-thread.ts',
     'src/system/modules/module-probe-thread.ts',
@@ -35,7 +36,7 @@ const commands = await build({
   // The same code as ES modules, of which only what is used is kept.
   alias: { yaml: join(root, 'node_modules/yaml/browser/dist/index.js') },
   // The others are loaded where used, and seldom: they stay packages.
-  external: dependencies.filter((name) => name !== 'yaml'),
+  external: dependencies.filter((name) => !['ajv', 'ajv-formats', 'yaml'].includes(name)),
   // What modules have and CommonJS does not.
   define: { 'import.meta.url': '__moduleUrl', 'import.meta.dirname': '__dirname' },
   banner: { js: "'use strict'; const __moduleUrl = require('node:url').pathToFileURL(__filename).href;" },

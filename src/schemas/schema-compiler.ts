@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { extname } from 'node:path';
 import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv';
 import { canonicalJson, type JsonSchema } from '../core/json.ts';
 import { ToolcribError } from '../core/tool-error.ts';
@@ -99,7 +100,7 @@ const REF_UNITS = 50;
 
 /** Creates an Ajv instance that logs nothing, fetches nothing and does not run patterns itself. */
 function createAjv(flavour: AjvFlavour, { work, patterns }: AjvOptions): Ajv {
-  const load = createRequire(import.meta.url);
+  const classes = loadClasses();
   const options: Options = {
     allErrors: flavour.errors === 'all',
     ownProperties: flavour.namesInherited,
@@ -117,9 +118,8 @@ function createAjv(flavour: AjvFlavour, { work, patterns }: AjvOptions): Ajv {
       regExp: Object.assign((pattern: string) => requirePattern(patterns, pattern), { code: 'linearPattern' }),
     },
   };
-  const ajv = createOfDialect(flavour.dialect, options, load);
-  const { default: addFormats } = load('ajv-formats') as typeof import('ajv-formats'); // the exports of this package
-  addFormats.default(ajv);
+  const ajv = createOfDialect(flavour.dialect, options, classes);
+  classes.addFormats.default(ajv);
   // The one in ajv-formats takes quadratic time, and refuses localhost.
   ajv.addFormat('url', (text: string) => /^(?:https?|ftp):\/\//i.test(text) && URL.canParse(text));
   addUniqueItems(ajv);
@@ -127,21 +127,21 @@ function createAjv(flavour: AjvFlavour, { work, patterns }: AjvOptions): Ajv {
   return ajv;
 }
 
-// Each class is named before it is constructed: TypeScript 7.0 drops the parentheses of `new (load() as T).Name()`.
-function createOfDialect(dialect: Dialect, options: Options, load: NodeJS.Require): Ajv {
+type AjvClasses = typeof import('./ajv-classes.ts');
+
+function loadClasses(): AjvClasses {
+  const file = `./ajv-classes${extname(import.meta.url)}`; // .ts here, .js when built
+  return createRequire(import.meta.url)(file) as AjvClasses; // its exports
+}
+
+function createOfDialect(dialect: Dialect, options: Options, { Ajv, Ajv2019, Ajv2020 }: AjvClasses): Ajv {
   switch (dialect) {
-    case 'draft-07': {
-      const { Ajv } = load('ajv') as typeof import('ajv'); // the exports of this package
+    case 'draft-07':
       return new Ajv(options);
-    }
-    case '2019-09': {
-      const { Ajv2019 } = load('ajv/dist/2019.js') as typeof import('ajv/dist/2019.js'); // as above
+    case '2019-09':
       return new Ajv2019(options);
-    }
-    case '2020-12': {
-      const { Ajv2020 } = load('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js'); // as above
+    case '2020-12':
       return new Ajv2020(options);
-    }
   }
 }
 

@@ -2,9 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { openStore } from '../../src/store/open-store.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installPacked, ROOT, run, unpack } from './install-packed.ts';
 import { deadLinks } from './run-page.ts';
 
@@ -77,11 +75,46 @@ describe('the packed package', () => {
   });
 
   it('starts the writer thread of the store as the sources do', async () => {
-    const built = pathToFileURL(join(installed, 'dist/store/open-store.js')).href;
-    const { openStore: openBuilt }: { openStore: typeof openStore } = await import(/* @vite-ignore */ built);
-    const store = await openBuilt({ url: `sqlite:${join(home, 'crib.db')}`, env: {} });
-    onTestFinished(() => store.close());
-    expect(await store.specs.put({ name: 'built' }, 'alice')).toBe('added');
+    const code = `
+      import { createCrib } from 'toolcrib';
+      const crib = await createCrib({ store: { url: 'sqlite:crib.db' }, tools: [{ name: 'add', description: '', run: () => 1 }] });
+      await (await crib.open()).call('add');
+      console.log(JSON.stringify((await crib.calls.list({ limit: 1 })).map(({ tool }) => tool)));
+      await crib.close();
+    `;
+    const folder = join(home, 'stored');
+    mkdirSync(folder);
+    const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '--eval', code], { cwd: folder });
+    expect([JSON.parse(stdout), stderr]).toEqual([['add'], '']);
+  });
+
+  it('has every class once, whichever of its exports are imported', async () => {
+    const code = `
+      import { ToolcribError } from 'toolcrib';
+      import { createRetriever } from 'toolcrib/search';
+      try { createRetriever('no list'); } catch (error) { console.log(error instanceof ToolcribError); }
+    `;
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], { cwd: home });
+    expect(stdout).toBe('true\n');
+  });
+
+  it('is imported as few files', async () => {
+    const code = `
+      import { registerHooks } from 'node:module';
+      const files = [];
+      registerHooks({ load(url, context, next) { if (url.startsWith('file:')) files.push(url); return next(url, context); } });
+      const { createCrib } = await import('toolcrib');
+      const imported = files.splice(0).length;
+      const crib = await createCrib({ tools: [{ name: 'add', description: '', input: { type: 'object' }, run: () => 1 }] });
+      const created = files.splice(0).length;
+      await (await crib.open()).call('add', {});
+      console.log(JSON.stringify([imported, created, files.length]));
+    `;
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], { cwd: home });
+    const [imported, created, called] = JSON.parse(stdout) as [number, number, number]; // printed just now
+    expect(imported).toBeLessThanOrEqual(20);
+    expect(created).toBeLessThanOrEqual(4);
+    expect(called).toBeLessThanOrEqual(1);
   });
 
   it('works with its runtime dependencies only', async () => {
