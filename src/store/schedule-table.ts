@@ -1,5 +1,6 @@
 import type {
   LastSlot,
+  NewSchedule,
   Schedule,
   ScheduleProgress,
   StoredSchedule,
@@ -34,35 +35,7 @@ export function schedules(engine: SqlEngine, now: () => number): StoredSchedules
       const rows = await engine.read(sql`SELECT name, schedule, changed_by, changed_at FROM toolcrib_schedules`);
       return rows.map(toStored).sort((a, b) => (a.name < b.name ? -1 : 1)); // engines collate differently
     },
-    async put({ name, schedule, timing, by, replace }, most) {
-      const at = now();
-      const once = schedule.at ?? null;
-      const [, , , , , before, written] = await engine.write([
-        LOCK,
-        forgetOver('toolcrib_schedule_progress', at),
-        forgetOver('toolcrib_schedules', at),
-        // A process that saw a schedule just before its removal may have started it again.
-        sql`
-          DELETE FROM toolcrib_schedule_progress WHERE name = ${name}
-            AND NOT EXISTS (SELECT 1 FROM toolcrib_schedules WHERE toolcrib_schedules.name = ${name})`,
-        startWhere({ name, timing, handledAt: at }, put(name, replace, most)),
-        sql`SELECT count(*) AS named FROM toolcrib_schedules WHERE name = ${name}`,
-        {
-          sql: `INSERT INTO toolcrib_schedules (name, schedule, changed_by, changed_at, once_at)
-            SELECT name, schedule, changed_by, changed_at, once_at
-            FROM (SELECT ? AS name, ? AS schedule, ? AS changed_by, CAST(? AS BIGINT) AS changed_at,
-              CAST(? AS BIGINT) AS once_at) AS made
-            WHERE ${put(name, replace, most).sql}
-            ON CONFLICT (name) DO UPDATE SET schedule = excluded.schedule, changed_by = excluded.changed_by,
-              changed_at = excluded.changed_at, once_at = excluded.once_at
-            RETURNING name`,
-          params: [name, JSON.stringify(schedule), by, at, once, ...put(name, replace, most).params],
-        },
-      ]);
-      const isNamed = before?.[0] !== undefined && numberOf(before[0], 'named') > 0;
-      if (written?.length === 1) return isNamed ? 'changed' : 'added';
-      return isNamed ? 'taken' : 'full';
-    },
+    put: (schedule, most) => putSchedule(engine, schedule, { most, at: now() }),
     async remove(name) {
       const [, removed] = await engine.write([
         LOCK,
@@ -104,6 +77,39 @@ export function schedules(engine: SqlEngine, now: () => number): StoredSchedules
       ]);
     },
   };
+}
+
+async function putSchedule(
+  engine: SqlEngine,
+  { name, schedule, timing, by, replace }: NewSchedule,
+  { most, at }: { readonly most: number; readonly at: number },
+): ReturnType<StoredSchedules['put']> {
+  const once = schedule.at ?? null;
+  const [, , , , , before, written] = await engine.write([
+    LOCK,
+    forgetOver('toolcrib_schedule_progress', at),
+    forgetOver('toolcrib_schedules', at),
+    // A process that saw a schedule just before its removal may have started it again.
+    sql`
+          DELETE FROM toolcrib_schedule_progress WHERE name = ${name}
+            AND NOT EXISTS (SELECT 1 FROM toolcrib_schedules WHERE toolcrib_schedules.name = ${name})`,
+    startWhere({ name, timing, handledAt: at }, put(name, replace, most)),
+    sql`SELECT count(*) AS named FROM toolcrib_schedules WHERE name = ${name}`,
+    {
+      sql: `INSERT INTO toolcrib_schedules (name, schedule, changed_by, changed_at, once_at)
+            SELECT name, schedule, changed_by, changed_at, once_at
+            FROM (SELECT ? AS name, ? AS schedule, ? AS changed_by, CAST(? AS BIGINT) AS changed_at,
+              CAST(? AS BIGINT) AS once_at) AS made
+            WHERE ${put(name, replace, most).sql}
+            ON CONFLICT (name) DO UPDATE SET schedule = excluded.schedule, changed_by = excluded.changed_by,
+              changed_at = excluded.changed_at, once_at = excluded.once_at
+            RETURNING name`,
+      params: [name, JSON.stringify(schedule), by, at, once, ...put(name, replace, most).params],
+    },
+  ]);
+  const isNamed = before?.[0] !== undefined && numberOf(before[0], 'named') > 0;
+  if (written?.length === 1) return isNamed ? 'changed' : 'added';
+  return isNamed ? 'taken' : 'full';
 }
 
 /** SQL condition: the name is free and there is room, or the schedule may be replaced. */

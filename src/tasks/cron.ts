@@ -113,7 +113,7 @@ function requireTimeZone(timeZone: string): void {
 }
 
 function fieldsMessage(count: number): string {
-  const seconds = count === 6 ? ' Schedules run at most once a minute, so there is no field for seconds.' : '';
+  const seconds = count === 6 ? ' Schedules run at most once a minute, so seconds cannot be given.' : '';
   return `it must have five fields (minute, hour, day of the month, month, day of the week), got ${count}.${seconds}`;
 }
 

@@ -55,23 +55,6 @@ export function startScheduler(ports: SchedulerPorts): () => Promise<void> {
   let stopTimer: (() => void) | undefined;
   let isStopped = false;
 
-  const see = async (
-    one: NamedSchedule,
-    progress: ScheduleProgress | undefined,
-    now: number,
-  ): Promise<SeenSchedule> => {
-    const key = timingKey(one.schedule);
-    const before = seen.get(one.name);
-    const same = before?.key === key ? before : undefined;
-    const known = progress?.timing === key ? progress : undefined;
-    // A process with another configuration may have replaced the progress.
-    const handledAt = known?.handledAt ?? same?.handledAt ?? now;
-    if (known === undefined) await stored.start(one.name, key, handledAt);
-    const timing = same?.timing ?? (await timingOf(one.schedule));
-    const dueAt = same?.handledAt === handledAt ? same.dueAt : timing.next(handledAt);
-    const { claimedSlot } = known ?? {};
-    return { ...one, key, timing, handledAt, dueAt, ...(claimedSlot !== undefined && { claimedSlot }) };
-  };
   /** A schedule of another version, or in a time zone that this machine does not know, does not stop the others. */
   const unusable = (name: string, cause: unknown): undefined => {
     if (!(cause instanceof ToolcribError) || cause.code !== 'invalid_schedule') throw cause;
@@ -85,7 +68,12 @@ export function startScheduler(ports: SchedulerPorts): () => Promise<void> {
     let waitMs = LOOK_MS;
     for (const one of all) {
       if (isStopped) break;
-      const schedule = await see(one, byName.get(one.name), now).catch((cause: unknown) => unusable(one.name, cause));
+      const schedule = await see(one, {
+        progress: byName.get(one.name),
+        before: seen.get(one.name),
+        now,
+        stored,
+      }).catch((cause: unknown) => unusable(one.name, cause));
       if (schedule === undefined) continue;
       next.set(one.name, schedule);
       const { dueAt = Number.POSITIVE_INFINITY } = schedule;
@@ -112,6 +100,28 @@ export function startScheduler(ports: SchedulerPorts): () => Promise<void> {
     await lookAndWait(); // waits for the one that is under way
     stopTimer?.();
   };
+}
+
+interface Sight {
+  readonly progress: ScheduleProgress | undefined;
+  /** The schedule at the last look. */
+  readonly before: SeenSchedule | undefined;
+  readonly now: number;
+  readonly stored: StoredSchedules;
+}
+
+/** Finds how far a schedule has come. One that is new begins now. */
+async function see(one: NamedSchedule, { progress, before, now, stored }: Sight): Promise<SeenSchedule> {
+  const key = timingKey(one.schedule);
+  const same = before?.key === key ? before : undefined;
+  const known = progress?.timing === key ? progress : undefined;
+  // A process with another configuration may have replaced the progress.
+  const handledAt = known?.handledAt ?? same?.handledAt ?? now;
+  const timing = same?.timing ?? (await timingOf(one.schedule));
+  if (known === undefined) await stored.start(one.name, key, handledAt);
+  const dueAt = same?.handledAt === handledAt ? same.dueAt : timing.next(handledAt);
+  const { claimedSlot } = known ?? {};
+  return { ...one, key, timing, handledAt, dueAt, ...(claimedSlot !== undefined && { claimedSlot }) };
 }
 
 /** Submits the due slots of a schedule. Returns the time of the next look at it. */

@@ -41,7 +41,7 @@ export interface CribSchedules {
   add(request: ScheduleRequest, by: string): Promise<ScheduleOutcome>;
   /** Removes a schedule of the store; undefined if there is none with this name. Tasks that it has submitted stay. */
   remove(name: string): Promise<ScheduleOutcome | undefined>;
-  /** Submits the call of a schedule now, besides its slots; undefined if there is no such schedule. */
+  /** Submits the call of a schedule now, besides its slots; undefined if there is none with this name. */
   run(name: string): Promise<ToolResult | undefined>;
   /** Problems of schedules that cannot run, and notes about those that are over. */
   review(): Promise<{ readonly problems: readonly string[]; readonly notes: readonly string[] }>;
@@ -56,7 +56,7 @@ export interface SchedulesPorts {
   problemOf(schedule: Schedule): string | undefined;
   /** Submits the call of a schedule. Never rejects. */
   submit(schedule: NamedSchedule): Promise<ToolResult>;
-  /** The time, while there is no store. */
+  /** The time, for a crib without a store. */
   now(): number;
 }
 
@@ -100,9 +100,7 @@ export function createSchedules(ports: SchedulesPorts): OpenSchedules {
       requireName(by, 'The second argument of schedules.add');
       const { name, replace, schedule } = await readRequest(request);
       const at = (await requireStore().progress()).now;
-      if (schedule.at !== undefined && schedule.at <= at) {
-        throw new ToolcribError('invalid_schedule', `The schedule "${name}" cannot be added: its time is in the past.`);
-      }
+      requireFuture(name, schedule, at);
       if (configured().has(name)) return refuse(writtenThere(name));
       const timing = timingKey(schedule);
       const result = await requireStore().put({ name, schedule, timing, by, replace }, MOST_SCHEDULES);
@@ -120,32 +118,37 @@ export function createSchedules(ports: SchedulesPorts): OpenSchedules {
       return outcomeOf(one);
     },
     async run(name) {
-      const one = isName(name) ? await find(name) : undefined;
-      return one === undefined ? undefined : ports.submit(one);
+      const one = await find(name);
+      return one && ports.submit(one);
     },
     async review() {
-      const all = await describeAll(await readAll());
       const hidden = ((await stored?.list()) ?? []).filter(({ name }) => configured().has(name));
-      const isOver = ({ from, at, nextAt }: ScheduleInfo) =>
-        from === 'configuration' && at !== undefined && nextAt === undefined;
-      const unseen = all.filter((one) => isOver(one) && one.last === undefined);
-      return {
-        problems: [
-          ...all.flatMap(({ name, problem }) => (problem === undefined ? [] : [`Schedule "${name}": ${problem}`])),
-          ...hidden.map(
-            ({ name }) =>
-              `Schedule "${name}" of the store is ignored, because the configuration has one of that name; rename that one.`,
-          ),
-          ...unseen.map(
-            ({ name }) =>
-              `Schedule "${name}": its time is in the past and it has not run; change at, or remove the schedule.`,
-          ),
-        ],
-        notes: all
-          .filter((one) => isOver(one) && one.last !== undefined)
-          .map(({ name }) => `Schedule "${name}" is over; it can be removed from the configuration.`),
-      };
+      return reviewAll(await describeAll(await readAll()), hidden);
     },
+  };
+}
+
+/** Problems and notes about schedules; `hidden` are those of the store that the configuration replaces. */
+function reviewAll(all: readonly ScheduleInfo[], hidden: readonly NamedSchedule[]) {
+  const over = all.filter(
+    ({ from, at, nextAt }) => from === 'configuration' && at !== undefined && nextAt === undefined,
+  );
+  const unseen = over.filter(({ last }) => last === undefined);
+  return {
+    problems: [
+      ...all.flatMap(({ name, problem }) => (problem === undefined ? [] : [`Schedule "${name}": ${problem}`])),
+      ...hidden.map(
+        ({ name }) =>
+          `Schedule "${name}" of the store is ignored, because the configuration has one of that name; rename that one.`,
+      ),
+      ...unseen.map(
+        ({ name }) =>
+          `Schedule "${name}": its time is in the past and it has not run; change at, or remove the schedule.`,
+      ),
+    ],
+    notes: over
+      .filter(({ last }) => last !== undefined)
+      .map(({ name }) => `Schedule "${name}" is over; it can be removed from the configuration.`),
   };
 }
 
@@ -200,6 +203,11 @@ function isName(value: unknown): value is string {
 function requireName(value: unknown, what: string): void {
   if (typeof value === 'string' && value !== '' && value.isWellFormed() && !/\p{Cc}/u.test(value)) return;
   throw new ToolcribError('invalid_option', `${what} must be the name of the operator, got ${describe(value)}.`);
+}
+
+function requireFuture(name: string, { at }: Schedule, now: number): void {
+  if (at === undefined || at > now) return;
+  throw new ToolcribError('invalid_schedule', `The schedule "${name}" cannot be added: its time is in the past.`);
 }
 
 function refuse(message: string): ScheduleOutcome {

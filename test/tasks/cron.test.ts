@@ -104,7 +104,7 @@ describe('a cron expression is refused', () => {
   it.each([
     ['0 0 31 2 *', 'it never matches'],
     ['0 0 30 2 +MON', 'it never matches'],
-    ['*/10 * * * * *', 'no field for seconds'],
+    ['*/10 * * * * *', 'seconds cannot be given'],
     ['* * * *', 'five fields'],
     ['', 'five fields'],
     ['@reboot', 'five fields'],

@@ -116,7 +116,7 @@ describe('a schedule of the configuration', () => {
       { tool: 'a', cron: '0 0 31 2 *' },
       'schedules.one.cron: The cron expression "0 0 31 2 *" cannot be used: it never matches',
     ],
-    ['seconds', { tool: 'a', cron: '* * * * * *' }, 'no field for seconds'],
+    ['seconds', { tool: 'a', cron: '* * * * * *' }, 'seconds cannot be given'],
     [
       'an unknown time zone',
       { tool: 'a', cron: '* * * * *', timeZone: 'Mars/X' },

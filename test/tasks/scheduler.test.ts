@@ -9,6 +9,7 @@ import { startScheduler } from '../../src/tasks/scheduler.ts';
 import { manualClock } from '../crib/manual-clock.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 
+const WAITING = { interval: 1, timeout: 20_000 };
 const START = Date.parse('2026-11-16T10:00:00Z');
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -67,7 +68,7 @@ async function workshop(schedules: Readonly<Record<string, Schedule>> = {}, plac
   onTestFinished(async () => {
     for (const stop of stops) await stop();
   });
-  const settled = () => vi.waitFor(() => expect(clock.count()).toBe(stops.size), { interval: 1 });
+  const settled = () => vi.waitFor(() => expect(clock.count()).toBe(stops.size), WAITING);
   /** Lets time pass in steps, each after the schedulers have looked. */
   const pass = async (ms: number, stepMs = 30 * SECOND) => {
     await settled();
@@ -275,10 +276,10 @@ describe('a schedule that changes', () => {
       for (const stop of stops) await stop();
     });
     for (let step = 0; step < 2 * 80; step++) {
-      await vi.waitFor(() => expect(clock.count()).toBe(2), { interval: 1 });
+      await vi.waitFor(() => expect(clock.count()).toBe(2), WAITING);
       clock.advance(30 * SECOND);
     }
-    await vi.waitFor(() => expect(clock.count()).toBe(2), { interval: 1 });
+    await vi.waitFor(() => expect(clock.count()).toBe(2), WAITING);
     expect(submitted).toEqual(['10:20', '11:00', '11:20']);
   });
 

@@ -49,7 +49,7 @@ export interface ScheduleConfig {
   readonly at?: string;
   /** The time zone of cron and at, for example Europe/Berlin; default UTC. */
   readonly timeZone?: string;
-  /** What happens with times at which no process ran tasks: skip them (default), or make up for the last one once. */
+  /** Treatment of times at which no process ran tasks: skip them (default), or make up for the last one once. */
   readonly missed?: 'skip' | 'once';
   /** Tasks with a higher number run first, from -100 to 100; default 0. */
   readonly priority?: number;

@@ -15,7 +15,7 @@ export interface Schedule {
   readonly at?: number;
   /** The time zone of `cron`. */
   readonly timeZone: string;
-  /** What happens with a slot that no process submitted within a minute. */
+  /** Treatment of a slot that no process has seen within a minute. */
   readonly missed: (typeof MISSED_RULES)[number];
   readonly priority?: number;
   readonly expiresMs?: number;

@@ -21,7 +21,7 @@ export const schedulesNode = mapOf(
         timeZone: text('The time zone of cron and at, for example Europe/Berlin; default UTC.'),
         missed: choice(
           MISSED_RULES,
-          'What happens with times at which no process ran tasks: skip them (default), or make up for the last one once.',
+          'Treatment of times at which no process ran tasks: skip them (default), or make up for the last one once.',
         ),
         priority: whole('Tasks with a higher number run first, from -100 to 100; default 0.', -100, 100),
         expiresMs: whole('Time in milliseconds in which the task must begin; default that of all tasks.'),

@@ -37,12 +37,7 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
   const extensionsOf = createConfiguredExtensions();
   const servicesOf = createServiceImports();
   const offloadOf = remembered(async (config: ResultsConfig) => [makeExtension(offload, config)]);
-  const metaOf = remembered(async ({ keeps, searches }: { readonly keeps: boolean; readonly searches: boolean }) =>
-    metaSources([
-      ...(keeps ? [(await import('../read-result.ts')).readResult(given.store.results)] : []),
-      ...(searches ? SEARCH_META_TOOLS : []),
-    ]),
-  );
+  const metaOf = remembered((needed: NeededTools) => readMetaSources(needed, given.store));
   const schedulesOf = remembered(readSchedulesOf);
   const retrievalOf = remembered((config: RetrievalConfig, folder: string) =>
     configuredRetrieval(config, folder, given.secrets),
@@ -91,6 +86,19 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
       ],
     };
   };
+}
+
+/** The tools of the crib itself that a configuration needs. */
+interface NeededTools {
+  readonly keeps: boolean;
+  readonly searches: boolean;
+}
+
+async function readMetaSources({ keeps, searches }: NeededTools, { results }: Store) {
+  return metaSources([
+    ...(keeps ? [(await import('../read-result.ts')).readResult(results)] : []),
+    ...(searches ? SEARCH_META_TOOLS : []),
+  ]);
 }
 
 /** The schedules of a configuration. Loads their code only if there are any. */
