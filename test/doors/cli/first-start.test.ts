@@ -58,6 +58,18 @@ describe.concurrent('while a server is being installed', () => {
     expect(again.stderr).toBe('');
   });
 
+  it('"search" without results says that a source is still starting', async (test) => {
+    const { expect } = test;
+    const { begin, finishInstalling } = workshop(test);
+    const { child, said, ended } = begin('search', 'qqqq');
+    await expect
+      .poll(() => said.err, PATIENCE)
+      .toMatch(/^No matching tool found yet\. Search again when these sources have started: slow \(/m);
+    finishInstalling();
+    await ended;
+    expect([child.exitCode, said.out]).toEqual([0, '']);
+  });
+
   it('"sources" shows it as starting, with its last lines of output', async (test) => {
     const { expect } = test;
     const { begin, finishInstalling } = workshop(test);

@@ -8,8 +8,8 @@ import type { Crib } from '../../../crib/crib.ts';
 import { definitionsOf, type TokenFormat, tokensOfEach } from '../../../formats/token-cost.ts';
 import type { ExitCode, Invocation } from '../command.ts';
 import { type Flags, readCount } from '../flags.ts';
-import { openChest, withCrib } from '../open-crib.ts';
-import { note, printJson } from '../output.ts';
+import { describeStarting, openChest, withCrib } from '../open-crib.ts';
+import { note, printJson, toLine } from '../output.ts';
 import { countingOf, figures, flexible, printTable, tokenText, USUAL_FORMAT } from '../table.ts';
 import { noteStops } from './stop-calls.ts';
 
@@ -122,7 +122,7 @@ export function searchTools({ words, flags }: Invocation): Promise<ExitCode> {
         })),
         ...answer,
       });
-    } else if (hits.length === 0) note('No matching tool found.');
+    } else if (hits.length === 0) note(noMatch(crib));
     else {
       if (answer.note !== undefined) note(answer.note);
       printTable(
@@ -132,4 +132,10 @@ export function searchTools({ words, flags }: Invocation): Promise<ExitCode> {
     }
     return 0;
   });
+}
+
+function noMatch(crib: Crib): string {
+  const starting = describeStarting(crib);
+  if (starting === '') return 'No matching tool found.';
+  return toLine(`No matching tool found yet. Search again when these sources have started: ${starting}.`);
 }
