@@ -27,6 +27,7 @@ const commands = await build({
     'src/schemas/ajv-classes.ts',
     'src/store/engines/sqlite-writer-thread.ts',
     'src/store/engines/sqlite-scan-thread.ts',
+    'src/kinds/script/script-thread.ts',
     'src/system/modules/module-probe-thread.ts',
     'src/system/processes/child-supervisor.ts',
   ],

@@ -20,10 +20,15 @@ export function isReservedName(name: string): boolean {
   return LIKE_RESERVED.test(name);
 }
 
-/** Tools for models that search instead of getting the complete list. */
-const FOR_SEARCH: readonly string[] = ['search_tools', 'call_tool', 'list_bundles'];
+/** The `expose` modes in which each tool of the crib is of use; the others are of use in all. */
+const MODES: Readonly<Record<string, readonly NonNullable<Profile['expose']>[]>> = {
+  search_tools: ['search', 'script'],
+  call_tool: ['search'],
+  list_bundles: ['search'],
+  execute_script: ['script'],
+};
 
-/** True for a tool of the crib that is useless with this `expose` mode. */
-export function isOutOfUse(name: string, expose: Profile['expose']): boolean {
-  return expose !== 'search' && FOR_SEARCH.includes(name);
+/** True for a tool of the crib that this profile does not use. */
+export function isOutOfUse(name: string, { expose = 'all' }: Pick<Profile, 'expose'>): boolean {
+  return MODES[name]?.includes(expose) === false;
 }

@@ -137,7 +137,8 @@ export interface ToolCall {
     ): Promise<readonly SearchHit[]>;
     /** The bundles, each with those of its tools that the caller may use. */
     bundles(): readonly BundleInfo[];
-    call(name: string, input: unknown): Promise<ToolResult>;
+    /** `park: false`: the nested call is refused instead of parked, even if this call may be parked. */
+    call(name: string, input: unknown, options?: { readonly park?: false }): Promise<ToolResult>;
   };
   report(progress: Progress): void;
   /**

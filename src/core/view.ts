@@ -39,7 +39,7 @@ export function view(options: ViewOptions): View {
     (spec) =>
       isIncluded(spec) &&
       !isExcluded(spec) &&
-      !(spec.source === META_SOURCE && isOutOfUse(spec.name, profile.expose)) &&
+      !(spec.source === META_SOURCE && isOutOfUse(spec.name, profile)) &&
       clausesOf(spec, profile).every((clause) => admits(clause, caller)),
   );
   const names = admitted.map((spec) => spec.name);

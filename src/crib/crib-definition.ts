@@ -16,13 +16,12 @@ import { type DefinedBundle, defineBundle } from '../define/define-bundle.ts';
 import { toolsOption } from '../define/read-tool.ts';
 import type { Usage } from '../extensions/usage.ts';
 import type { OpenRetriever } from '../search/search-index.ts';
-import { SEARCH_META_TOOLS } from '../search/search-meta-tools.ts';
 import { readExtension } from './bind-extensions.ts';
 import type { Configuration } from './configured/configuration.ts';
 import { openBuiltin } from './configured/configured-retrieval.ts';
 import { type CribOptions, readExecutors, readProfiles } from './crib-options.ts';
+import { metaSources, ownToolsOf } from './own-tools.ts';
 import type { OnDuplicate } from './sources/name-clashes.ts';
-import { metaSources, someoneSearches } from './sources/registration.ts';
 
 /** The checked parts of a crib that stay the same for its lifetime. */
 export interface FixedDefinition {
@@ -83,10 +82,7 @@ export function readDefinition(options: CribOptions): CribDefinition {
   return {
     bundles: Array.from(options.bundles ?? [], (bundle) => defineBundle(bundle)), // holes become undefined
     profiles,
-    sources: [
-      ...requireSources(options.sources ?? []),
-      ...metaSources(someoneSearches(profiles) ? SEARCH_META_TOOLS : []),
-    ],
+    sources: [...requireSources(options.sources ?? []), ...metaSources(ownToolsOf(profiles))],
     hasTools: true,
     onDuplicate: 'skip',
     extensions: Array.from(options.extensions ?? [], (extension) => readExtension(extension)), // holes become undefined

@@ -211,7 +211,8 @@ class OpenChest implements Omit<EnterableChest, keyof DeprecatedNames> {
         list: () => chest.listActive(),
         search: (query, options) => chest.search(query, options),
         bundles: () => chest.#bundles(chest.available()),
-        call: (name, input) => chest.#enter({ name, input, options: inherited(call), parent: call }),
+        call: (name, input, options) =>
+          chest.#enter({ name, input, options: { ...inherited(call), ...options }, parent: call }),
       };
     };
     return {

@@ -4,10 +4,10 @@ import { functionKind } from './function/function.ts';
 import { httpKind } from './http/http-kind.ts';
 import { mcpKind } from './mcp/mcp-kind.ts';
 import { pythonKind } from './python/python-kind.ts';
+import { scriptKind } from './script/script-kind.ts';
 import { shellKind } from './shell/shell-kind.ts';
 
-/** Planned kinds without an implementation yet. */
-const scriptKind: Kind<'script'> = { kind: 'script', pathFields: ['file'], runsOwnCode: true, failsWith: 'tool' };
+/** A planned kind without an implementation yet. */
 const agentKind: Kind<'agent'> = { kind: 'agent', pathFields: [], failsWith: 'tool' };
 
 /** All kinds of tools. A new kind is a folder here and an entry in this list. */

@@ -1,14 +1,12 @@
-import type { Bundles } from '../core/bundle.ts';
-import { META_SOURCE, RESERVED_NAMES } from '../core/meta-tools.ts';
 import { defined } from '../core/read-options.ts';
 import { type SearchHit, toSearchAnswer } from '../core/retriever.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import type { View } from '../core/view.ts';
 import { defineTool } from '../define/define-tool.ts';
 import { estimateTokens } from '../formats/token-cost.ts';
+import { toSignature } from '../formats/typescript.ts';
 
 const FEW_HITS = 5;
 const MOST_HITS = 20;
@@ -43,8 +41,14 @@ const searchTools: ToolSpec = defineTool({
     const { query, limit = FEW_HITS, expand = false } = input as SearchInput; // validated by its schema
     const { hits, ...answer } = toSearchAnswer(await call.tools.search(query, { limit, expand }));
     const tools = hits.slice(0, MOST_EXPANDED);
+    const isForScripts = call.tools.list().some(({ name }) => name === 'execute_script');
     if (tools.length === 0)
-      return { tools: [], ...answer, note: 'No tool found. Use other words, or call list_bundles.' };
+      return {
+        tools: [],
+        ...answer,
+        note: `No tool found. Use other words${isForScripts ? '' : ', or call list_bundles'}.`,
+      };
+    if (isForScripts) return { ...toSignatures(tools), ...answer };
     const more = hits.length - tools.length;
     return {
       tools: tools.map(toFound),
@@ -62,6 +66,21 @@ interface SearchInput {
 
 function toFound({ name, description, bundle, score, spec }: SearchHit) {
   return defined({ name, description, inputSchema: spec.input, bundle, score: Math.round(score * 1000) / 1000 });
+}
+
+/** Token limit for the signatures in one answer. */
+const MOST_SIGNATURE_TOKENS = 2000;
+
+/** The hits for a script: their TypeScript signatures, within a token budget; further hits only by name. */
+function toSignatures(hits: readonly SearchHit[]) {
+  let left = MOST_SIGNATURE_TOKENS;
+  return {
+    tools: hits.map(({ name, description, bundle, spec }) => {
+      const full = defined({ signature: toSignature(spec), description, bundle });
+      left -= estimateTokens(JSON.stringify(full));
+      return left < 0 ? { name } : full;
+    }),
+  };
 }
 
 /** Only listed; a call of it is turned into a call of the tool that it names, see `unwrap-call.ts`. */
@@ -114,62 +133,3 @@ function showBundles(wanted: string | undefined, { tools }: ToolCall) {
 
 /** The tools for a model that searches instead of seeing all tools. */
 export const SEARCH_META_TOOLS: readonly ToolSpec[] = [searchTools, callTool, listBundles];
-
-/** Token limit for the contents in the description: enough to know what can be found, but small, because every request carries it. */
-const MOST_TOKENS = 500;
-/** Length limit of one description. */
-const MOST_OF_ONE = 120;
-
-/** Every character that some reader treats as a line end: a tool's text must not look like a line of ours. */
-const LINE_ENDS = /[\n\v\f\r\u0085\u2028\u2029]/;
-
-const described = new WeakMap<View, ToolSpec>();
-
-/** Adds the contents to the description of `search_tools`; other specs stay unchanged. */
-export function describeSearch(spec: ToolSpec, view: View, bundles: Bundles): ToolSpec {
-  if (spec.source !== META_SOURCE || spec.name !== 'search_tools') return spec;
-  const known = described.get(view);
-  if (known !== undefined) return known;
-  const made = Object.freeze({ ...spec, description: `${spec.description}\n\n${contentsOf(view, bundles)}` });
-  described.set(view, made);
-  return made;
-}
-
-/** Lists bundles first, each with its size and description; then the tools without a bundle. */
-function contentsOf(view: View, bundles: Bundles): string {
-  const total = view.names.filter((name) => !RESERVED_NAMES.includes(name)).length;
-  const lines = [`It searches ${tools(total)}:`];
-  let left = MOST_TOKENS;
-  for (const line of linesOf(view, bundles)) {
-    left -= estimateTokens(line);
-    if (left < 0) return [...lines, '- and more'].join('\n');
-    lines.push(line);
-  }
-  return lines.join('\n');
-}
-
-/** A generator: of a large catalog only the first lines are needed. */
-function* linesOf(view: View, bundles: Bundles): Generator<string> {
-  for (const { name, definition, members } of bundles.all) {
-    const count = members.filter(view.has).length;
-    if (count > 0) yield `- ${name} (${tools(count)})${sentenceOf(definition.description)}`;
-  }
-  for (const name of view.names) {
-    if (RESERVED_NAMES.includes(name) || bundles.of(name).length > 0) continue;
-    yield `- ${name}${sentenceOf(view.get(name)?.description)}`;
-  }
-}
-
-function tools(count: number): string {
-  return count === 1 ? '1 tool' : `${count} tools`;
-}
-
-/** The first line of a description, cut if it is long. */
-function sentenceOf(description = ''): string {
-  const [line = ''] = description.trim().split(LINE_ENDS, 1);
-  if (line === '') return '';
-  const text = Array.from(line.slice(0, 2 * MOST_OF_ONE))
-    .slice(0, MOST_OF_ONE)
-    .join('');
-  return `: ${text.length < line.length ? `${text}…` : text}`;
-}

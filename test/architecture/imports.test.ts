@@ -43,6 +43,8 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   '@modelcontextprotocol/client': /^kinds\/mcp\//,
   '@modelcontextprotocol/server': /^doors\/mcp\//,
   '@langchain/core': /^formats\/langchain\.ts$/,
+  'quickjs-emscripten-core': /^kinds\/script\/script-machine\.ts$/,
+  '@jitl/quickjs-wasmfile-release-sync': /^kinds\/script\/script-machine\.ts$/,
   'gpt-tokenizer': /^formats\/token-cost\.ts$/,
   '@clack/prompts': /^doors\/cli\//,
   hono: /^doors\/rest\//,

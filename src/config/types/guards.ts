@@ -188,6 +188,16 @@ export interface BuiltInExecutorsConfig {
     readonly sandbox?: 'required' | 'preferred' | 'none';
     readonly roots?: string | readonly string[];
   };
+  /** Scripts that call tools. */
+  readonly script?: {
+    readonly cpuMs?: number;
+    readonly memoryMb?: number;
+    readonly stackKb?: number;
+    readonly maxCalls?: number;
+    readonly parallelCalls?: number;
+    readonly maxOutputBytes?: number;
+    readonly concurrency?: number;
+  };
 }
 
 /** Options of the built-in executors, and custom executors. */

@@ -5,7 +5,7 @@ import { nearest } from '../../core/read-options.ts';
 import { type Criteria, compileCriteria, flagsOf } from '../../core/selector.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../../core/tool-spec.ts';
 import type { View } from '../../core/view.ts';
-import { describeSearch } from '../../search/search-meta-tools.ts';
+import { describeOwnTool } from '../../search/describe-own-tools.ts';
 import type { Setups } from './setups.ts';
 
 /** The listed tools of a view. */
@@ -31,10 +31,11 @@ export function listView({ view, bundles, active, essential, rewriteListing }: L
   const isIn = (name: string, some: ReadonlySet<string>) => bundles.of(name).some((bundle) => some.has(bundle.name));
   const chosen = new Set(active);
   const listed = rewriteListing(specsOf((name) => bundles.of(name).length === 0 || isIn(name, chosen)));
-  if (view.profile.expose !== 'search') return { active: listed, shown: listed };
+  const { expose = 'all' } = view.profile;
+  if (expose === 'all') return { active: listed, shown: listed };
   const always = new Set(essential);
   const shown = specsOf((name) => RESERVED_NAMES.includes(name) || isIn(name, always));
-  return { active: listed, shown: rewriteListing(shown.map((spec) => describeSearch(spec, view, bundles))) };
+  return { active: listed, shown: rewriteListing(shown.map((spec) => describeOwnTool(spec, view, bundles))) };
 }
 
 /** The instructions of one bundle or tool. */

@@ -55,16 +55,11 @@ function profileProblems(generation: Generation, profile: Profile): readonly str
         .filter((name) => generation.catalog.get(name) !== undefined && !isShown(name))
         .map((name) => `${about}: "${spec.name}" requires "${name}", which the profile does not show.`),
     );
-  const unavailable =
-    profile.expose === 'script'
-      ? [`${about}: expose: script is not available in this version; all tools are shown.`]
-      : [];
   return [
     ...idle,
     ...idleRules.map((selector) => `${about}: a rule for ${JSON.stringify(selector)} matches no tool.`),
     ...unseen.map((name) => `${about}: bundle "${name}" is essential, but the profile shows none of its tools.`),
     ...parted,
-    ...unavailable,
   ];
 }
 

@@ -8,7 +8,6 @@ import { defineBundle } from '../../define/define-bundle.ts';
 import { offload } from '../../extensions/offload.ts';
 import { usage } from '../../extensions/usage.ts';
 import { findAccessProblems } from '../../identity/roles.ts';
-import { SEARCH_META_TOOLS } from '../../search/search-meta-tools.ts';
 import { importExport } from '../../system/modules/import-module.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
 import { makeExtension } from '../built-ins.ts';
@@ -17,7 +16,7 @@ import { type Config, inWords, type LoadedConfig } from '../config/loaded-config
 import { recordOf } from '../config/source-schema.ts';
 import { type CribDefinition, readDefinition, requireSources } from '../crib-definition.ts';
 import { type CribOptions, readProfiles } from '../crib-options.ts';
-import { metaSources, someoneSearches } from '../sources/registration.ts';
+import { metaSources, OWN_TOOLS, ownToolsOf } from '../own-tools.ts';
 import { createConfiguredExtensions, turnedOff } from './configured-extensions.ts';
 import { configuredRetrieval } from './configured-retrieval.ts';
 import type { ConfiguredSources } from './configured-sources.ts';
@@ -37,7 +36,7 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
   const extensionsOf = createConfiguredExtensions();
   const servicesOf = createServiceImports();
   const offloadOf = remembered(async (config: ResultsConfig) => [makeExtension(offload, config)]);
-  const metaOf = remembered((needed: NeededTools) => readMetaSources(needed, given.store));
+  const metaOf = remembered((names: readonly string[]) => readMetaSources(names, given.store));
   const schedulesOf = remembered(readSchedulesOf);
   const retrievalOf = remembered((config: RetrievalConfig, folder: string) =>
     configuredRetrieval(config, folder, given.secrets),
@@ -53,13 +52,12 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
     const kept = config.results === undefined ? [] : await offloadOf(config.results, folder);
     const counted = config.retrieval?.usage === true ? counts : undefined;
     const mistakes = loaded.problems.map(inWords);
-    const ours = { keeps: config.results !== undefined, searches: someoneSearches(profiles) };
     return {
       bundles: [...code.bundles, ...bundles],
       profiles,
       sources: [
         ...requireSources([...code.sources, ...(await given.sourcesOf(loaded))]),
-        ...(await metaOf(ours, folder)),
+        ...(await metaOf(namesOfOurs(config, profiles), folder)),
       ],
       hasTools: true,
       onDuplicate: config.onDuplicate ?? 'skip',
@@ -88,16 +86,11 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
   };
 }
 
-/** The tools of the crib itself that a configuration needs. */
-interface NeededTools {
-  readonly keeps: boolean;
-  readonly searches: boolean;
-}
-
-async function readMetaSources({ keeps, searches }: NeededTools, { results }: Store) {
+/** The sources of the crib's own tools with these names. */
+async function readMetaSources(names: readonly string[], { results }: Store) {
   return metaSources([
-    ...(keeps ? [(await import('../read-result.ts')).readResult(results)] : []),
-    ...(searches ? SEARCH_META_TOOLS : []),
+    ...(names.includes('read_result') ? [(await import('../read-result.ts')).readResult(results)] : []),
+    ...OWN_TOOLS.filter(({ name }) => names.includes(name)),
   ]);
 }
 
@@ -106,6 +99,11 @@ async function readSchedulesOf(config: NonNullable<Config['schedules']>): Promis
   if (Object.keys(config).length === 0) return new Map();
   const { readSchedules } = await import('../../tasks/schedule.ts');
   return (await readSchedules(config)).schedules;
+}
+
+/** The names of the crib's own tools that this configuration uses. */
+function namesOfOurs({ results }: Config, profiles: ProfileSet): readonly string[] {
+  return [...(results === undefined ? [] : ['read_result']), ...ownToolsOf(profiles).map(({ name }) => name)];
 }
 
 /** The profiles of code and configuration. The error for an unknown default profile shows its line in the configuration. */

@@ -1,7 +1,4 @@
-import type { ProfileSet } from '../../core/catalog.ts';
-import { META_SOURCE } from '../../core/meta-tools.ts';
 import { readNameList } from '../../core/read-options.ts';
-import type { Source } from '../../core/source.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { type Outcome, outcome, type Rejection } from '../../core/tool-result.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
@@ -86,21 +83,4 @@ export function createRegistration({ source, admit, ownerOf }: RegistrationOptio
 
 function whyNot(owner: string | undefined): string {
   return owner === undefined ? 'unknown tool' : `it comes from ${owner}, not from code`;
-}
-
-/** The source of the crib's own tools; empty without such tools. */
-export function metaSources(specs: readonly ToolSpec[]): readonly Source[] {
-  if (specs.length === 0) return [];
-  const live = {
-    specs: () => specs,
-    onChange: () => () => {},
-    status: () => ({ state: 'ready' as const }),
-    close: async () => {},
-  };
-  return [{ name: META_SOURCE, trust: true, bundle: false, start: async () => live }];
-}
-
-/** True if a profile uses `expose: search`. */
-export function someoneSearches({ byName, usual }: ProfileSet): boolean {
-  return [...byName.values(), usual].some(({ expose }) => expose === 'search');
 }

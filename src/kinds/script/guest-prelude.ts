@@ -1,0 +1,123 @@
+/**
+ * The first code in every machine. It defines the names that a script sees, and returns the functions that the thread
+ * calls. It takes what it needs of JavaScript before the script can replace it. `send` is the only way out of the
+ * machine; the thread checks everything that comes through it.
+ */
+export const GUEST_PRELUDE = `(function (send, seed, start, maxCalls, longestArguments) {
+'use strict';
+const { parse, stringify } = JSON;
+const { create, defineProperty, freeze } = Object;
+const NativeDate = Date;
+const NativePromise = Promise;
+const text = String;
+const waiting = create(null);
+let next = 0;
+let now = start;
+let state = seed >>> 0;
+
+class ToolError extends Error {
+  constructor({ message, ...rest }) {
+    super(message);
+    for (const key of ['code', 'tool', 'issues', 'retryable', 'retryAfterMs'])
+      if (rest[key] !== undefined) this[key] = rest[key];
+  }
+}
+defineProperty(ToolError.prototype, 'name', { value: 'ToolError' });
+
+const ask = (kind, name, input) => new NativePromise((resolve, reject) => {
+  const sent = stringify(input === undefined ? {} : input) ?? 'null';
+  if (next >= maxCalls)
+    throw new ToolError({ code: 'denied', tool: name, retryable: false,
+      message: 'The script has made ' + maxCalls + ' calls, which is its limit (executors.script.maxCalls).' });
+  if (sent.length > longestArguments)
+    throw new ToolError({ code: 'invalid_input', tool: name, retryable: false,
+      message: 'The arguments of "' + name + '" have more than ' + longestArguments + ' characters.' });
+  const index = next++;
+  waiting[index] = { resolve, reject };
+  send(kind, index, name, sent);
+});
+
+const refuse = () => false;
+const tools = new Proxy(freeze(create(null)), {
+  get: (_, name) => (typeof name !== 'string' || name === 'then' ? undefined : (input) => ask('call', name, input)),
+  set: refuse, defineProperty: refuse, deleteProperty: refuse, setPrototypeOf: refuse,
+});
+const search = (words, options) => ask('search', text(words), options);
+
+const show = (value) => {
+  if (typeof value === 'string') return value;
+  if (value instanceof Error) return text(value.stack ? value.name + ': ' + value.message : value);
+  try {
+    return stringify(value) ?? text(value);
+  } catch {
+    return text(value);
+  }
+};
+const log = (...values) => {
+  let line = '';
+  for (let i = 0; i < values.length; i++) line += (i === 0 ? '' : ' ') + show(values[i]);
+  send('log', 0, line, '');
+};
+const console = freeze({ log, info: log, warn: log, error: log, debug: log });
+
+// Time stands still between answers and randomness has a seed, so that a script can be replayed.
+NativeDate.now = () => now;
+const { construct } = Reflect;
+globalThis.Date = new Proxy(NativeDate, {
+  construct: (target, parts, newTarget) => construct(target, parts.length === 0 ? [now] : parts, newTarget),
+  apply: () => text(new NativeDate(now)),
+});
+defineProperty(NativeDate.prototype, 'constructor', { value: globalThis.Date });
+Math.random = () => {
+  state = (state + 0x6d2b79f5) | 0;
+  let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+  return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+};
+
+const expose = (name, value) => defineProperty(globalThis, name, { value, writable: true, configurable: true });
+expose('tools', tools);
+expose('search', search);
+expose('console', console);
+expose('ToolError', ToolError);
+
+const lineOf = (stack) => {
+  const found = /script:(\\d+)/.exec(text(stack));
+  return found === null ? undefined : Number(found[1]);
+};
+const describe = (error) => {
+  if (!(error instanceof Error)) return { text: 'It threw ' + show(error) };
+  const isInner = error instanceof ToolError;
+  const about = isInner ? (error.tool ?? 'call') + ': ' + error.code : text(error.name);
+  return {
+    text: about + ': ' + text(error.message),
+    code: isInner ? text(error.code) : undefined,
+    line: lineOf(error.stack),
+  };
+};
+
+return {
+  answer(index, ...[isOk, value, time]) {
+    now = time;
+    const { resolve, reject } = waiting[index];
+    delete waiting[index];
+    if (isOk) resolve(value === undefined ? undefined : parse(value));
+    else reject(new ToolError(parse(value)));
+  },
+  async run(main, input) {
+    try {
+      expose('input', parse(input));
+      const value = await main();
+      send('end', 1, stringify(value) ?? '', '');
+    } catch (error) {
+      let told;
+      try {
+        told = stringify(describe(error));
+      } catch {
+        told = '{"text":"It threw an error that cannot be read"}';
+      }
+      send('end', 0, told, '');
+    }
+  },
+};
+})`;

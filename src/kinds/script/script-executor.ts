@@ -1,0 +1,116 @@
+import { randomInt } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { isAbsolute, resolve } from 'node:path';
+import type { KindPorts } from '../../config/records.ts';
+import { deferRun } from '../../core/begun-runs.ts';
+import type { Executor } from '../../core/executor.ts';
+import type { JsonObject } from '../../core/json.ts';
+import type { Clock } from '../../core/ports/crib-context.ts';
+import type { ToolCall } from '../../core/tool-call.ts';
+import { messageOf, type ToolError, toolError } from '../../core/tool-error.ts';
+import { failed } from '../../core/tool-result.ts';
+import type { Run } from '../../core/tool-spec.ts';
+import { runScript } from './run-script.ts';
+import type { ScriptConfig } from './script-kind.ts';
+import { limitsOf } from './script-limits.ts';
+import { LONGEST_CODE } from './script-messages.ts';
+import { toScriptResult } from './script-result.ts';
+import { createScriptSlots } from './script-slots.ts';
+import { createScriptThreads } from './script-threads.ts';
+
+/** The `run` of a script: its code, a file, or the code in the arguments of the call (`execute_script`). */
+interface ScriptRun extends Run {
+  readonly kind: 'script';
+  readonly code?: string;
+  readonly file?: string;
+  readonly codeFrom?: 'input';
+}
+
+const RUN_SCHEMA = {
+  type: 'object',
+  properties: {
+    kind: { const: 'script' },
+    code: { type: 'string', minLength: 1, maxLength: LONGEST_CODE },
+    file: { type: 'string', minLength: 1 },
+    codeFrom: { const: 'input' },
+    folder: { type: 'string', minLength: 1 },
+  },
+  additionalProperties: false,
+} as const;
+
+/** Options for running scripts. */
+export interface ScriptPorts extends Pick<KindPorts, 'folder'> {
+  readonly clock: Clock;
+  /** Its timers do not keep the process alive. */
+  readonly idleClock: Clock;
+  options(): Partial<ScriptConfig>;
+  noteCode?: KindPorts['noteCode'] | undefined;
+}
+
+/** Runs scripts in QuickJS, each on a thread and in a machine of its own. They reach nothing but the tools of their caller. */
+export function scriptExecutor({ folder, clock, idleClock, options, noteCode }: ScriptPorts): Executor {
+  const threads = createScriptThreads(idleClock);
+  const slots = createScriptSlots();
+  const fileOf = ({ file = '' }: ScriptRun) => (isAbsolute(file) ? file : resolve(folder, file));
+  return {
+    kind: 'script',
+    runSchema: RUN_SCHEMA,
+    check(run, spec) {
+      const { code, file, codeFrom } = run as ScriptRun; // checked by the schema above
+      const count = [code, file, codeFrom].filter((part) => part !== undefined).length;
+      if (count !== 1) return ['run must have either code or file'];
+      if (file !== undefined) noteCode?.(spec, [fileOf(run as ScriptRun)]);
+      return [];
+    },
+    async execute(call, run) {
+      const deferred = deferRun(call);
+      const given = run as ScriptRun; // the pipeline selected the executor by kind
+      const limits = limitsOf(options(), call);
+      if ('code' in limits) return failed(limits);
+      const read = await readScript(call, given, fileOf);
+      if ('error' in read) return failed(read.error);
+      const free = await slots.take(call, options().concurrency ?? 4);
+      if (typeof free !== 'function') return failed(free);
+      try {
+        const thread = await threads.take();
+        if (!deferred.begin()) {
+          thread.release();
+          throw call.signal.reason; // cancelled while it waited
+        }
+        const script = { ...read, limits, seed: randomInt(2 ** 32) };
+        const { end, lines } = await runScript(call, { script, thread, clock });
+        return toScriptResult(end, { lines, limits, isFromInput: given.codeFrom !== undefined });
+      } finally {
+        free();
+      }
+    },
+    close: () => threads.close(),
+  };
+}
+
+type ReadScript = { readonly code: string; readonly input: JsonObject } | { readonly error: ToolError };
+
+async function readScript(
+  { input, spec }: ToolCall,
+  run: ScriptRun,
+  fileOf: (run: ScriptRun) => string,
+): Promise<ReadScript> {
+  if (run.codeFrom === 'input') {
+    const { code, input: given = {} } = input as { readonly code: string; readonly input?: JsonObject }; // checked by its schema
+    return { code, input: given };
+  }
+  if (run.code !== undefined) return { code: run.code, input };
+  try {
+    const code = await readFile(fileOf(run), 'utf8');
+    if (code.length <= LONGEST_CODE) return { code, input };
+    const message = `"${spec.name}" cannot be called: its file has more than ${LONGEST_CODE} characters.`;
+    return { error: toolError('unavailable', message) };
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code ?? messageOf(cause); // of node:fs; the path stays unsaid
+    return {
+      error: toolError('unavailable', `"${spec.name}" cannot be called: its file cannot be read (${reason}).`, {
+        cause,
+      }),
+    };
+  }
+}

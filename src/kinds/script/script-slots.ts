@@ -1,0 +1,76 @@
+import type { ToolCall } from '../../core/tool-call.ts';
+import { type ToolError, toolError } from '../../core/tool-error.ts';
+import { RUN } from '../../core/tool-spec.ts';
+
+/** Limits how many scripts run at the same time. */
+export interface ScriptSlots {
+  /** Waits for a slot; returns a function that frees it, or the error of a call that gets none. */
+  take(call: ToolCall, most: number): Promise<(() => void) | ToolError>;
+}
+
+/** Scripts that may wait for a slot. */
+const MOST_WAITING = 100;
+/** Scripts inside scripts. */
+const DEEPEST = 3;
+
+interface Level {
+  running: number;
+  readonly waiting: Set<() => void>;
+}
+
+/** Creates the slots of a crib. A script inside a script has slots of its own: otherwise both could wait for each other. */
+export function createScriptSlots(): ScriptSlots {
+  const levels = new Map<number, Level>();
+  const levelOf = (depth: number): Level => {
+    const level = levels.get(depth) ?? { running: 0, waiting: new Set() };
+    levels.set(depth, level);
+    return level;
+  };
+  return {
+    async take(call, most) {
+      const depth = depthOf(call);
+      if (depth > DEEPEST)
+        return toolError('denied', `"${call.spec.name}" was not run: scripts may be nested ${DEEPEST} levels deep.`);
+      const level = levelOf(depth);
+      const free = (): void => {
+        level.running--;
+        const [next] = level.waiting;
+        next?.();
+      };
+      if (level.running >= most) {
+        if (level.waiting.size >= MOST_WAITING)
+          return toolError('unavailable', 'Too many scripts are waiting. Try again later.', {
+            retryable: true,
+            retryAfterMs: 1000,
+          });
+        const ended = await turnOf(call, level);
+        if (ended !== undefined) return ended;
+      }
+      level.running++;
+      return free;
+    },
+  };
+}
+
+/** Waits until a slot is free, or the call ends. */
+function turnOf(call: ToolCall, { waiting }: Level): Promise<ToolError | undefined> {
+  return new Promise((resolve) => {
+    let stopListening = (): void => {};
+    const go = (reason?: ToolError): void => {
+      waiting.delete(next);
+      stopListening();
+      resolve(reason);
+    };
+    const next = (): void => go();
+    waiting.add(next);
+    stopListening = call.onAbort(go);
+  });
+}
+
+function depthOf(call: ToolCall): number {
+  let depth = 0;
+  for (let outer = call.parent; outer !== undefined; outer = outer.parent) {
+    if (outer.spec[RUN].kind === 'script') depth++;
+  }
+  return depth;
+}

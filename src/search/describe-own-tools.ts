@@ -1,0 +1,96 @@
+import type { Bundles } from '../core/bundle.ts';
+import { META_SOURCE, RESERVED_NAMES } from '../core/meta-tools.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
+import type { View } from '../core/view.ts';
+import { estimateTokens } from '../formats/token-cost.ts';
+import { toDeclaration } from '../formats/typescript.ts';
+
+/** Token limit for the contents in the description: enough to know what can be found, but small, because every request carries it. */
+const MOST_TOKENS = 500;
+/** Length limit of one description. */
+const MOST_OF_ONE = 120;
+
+/** Every character that some reader treats as a line end: a tool's text must not look like a line of ours. */
+const LINE_ENDS = /[\n\v\f\r\u0085\u2028\u2029]/;
+
+const described = new WeakMap<View, Map<string, ToolSpec>>();
+
+/** Adds to the description of a tool of the crib what the caller can reach through it; other specs stay unchanged. */
+export function describeOwnTool(spec: ToolSpec, view: View, bundles: Bundles): ToolSpec {
+  if (spec.source !== META_SOURCE) return spec;
+  const known = described.get(view) ?? new Map<string, ToolSpec>();
+  described.set(view, known);
+  const before = known.get(spec.name);
+  if (before !== undefined) return before;
+  const made = Object.freeze({ ...spec, description: descriptionOf(spec, view, bundles) });
+  known.set(spec.name, made);
+  return made;
+}
+
+function descriptionOf({ name, description }: ToolSpec, view: View, bundles: Bundles): string {
+  if (name === 'execute_script') return `${description}\n\n${declarationsOf(view) ?? FOUND_BY_SEARCH}`;
+  if (name !== 'search_tools') return description;
+  const about = view.profile.expose === 'script' ? FOR_SCRIPTS : description;
+  return `${about}\n\nIt searches ${contentsOf(view, bundles, MOST_TOKENS)}`;
+}
+
+const FOR_SCRIPTS =
+  'Finds tools by what they do. Describe in one sentence what should be done. Each result has the TypeScript signature of a tool. If the tool is in your list of tools, call it by its name; otherwise call it as tools.NAME in execute_script.';
+const FOUND_BY_SEARCH = 'Find the signatures of tools with search_tools, or in the code with search().';
+
+/** Token limit for declarations in the description. */
+const MOST_DECLARATION_TOKENS = 1500;
+
+/** The TypeScript declarations of all tools; undefined if they are too many for a description. */
+function declarationsOf(view: View): string | undefined {
+  const lines: string[] = [];
+  let left = MOST_DECLARATION_TOKENS;
+  for (const name of view.names) {
+    const spec = RESERVED_NAMES.includes(name) ? undefined : view.get(name);
+    if (spec === undefined) continue;
+    const declaration = toDeclaration(spec);
+    left -= estimateTokens(declaration);
+    if (left < 0) return undefined;
+    lines.push(declaration);
+  }
+  return `The tools:\n${lines.join('\n')}`;
+}
+
+/** Lists bundles first, each with its size and description; then the tools without a bundle. */
+function contentsOf(view: View, bundles: Bundles, mostTokens: number): string {
+  const total = view.names.filter((name) => !RESERVED_NAMES.includes(name)).length;
+  const lines = [`${tools(total)}:`];
+  let left = mostTokens;
+  for (const line of linesOf(view, bundles)) {
+    left -= estimateTokens(line);
+    if (left < 0) return [...lines, '- and more'].join('\n');
+    lines.push(line);
+  }
+  return lines.join('\n');
+}
+
+/** A generator: of a large catalog only the first lines are needed. */
+function* linesOf(view: View, bundles: Bundles): Generator<string> {
+  for (const { name, definition, members } of bundles.all) {
+    const count = members.filter(view.has).length;
+    if (count > 0) yield `- ${name} (${tools(count)})${sentenceOf(definition.description)}`;
+  }
+  for (const name of view.names) {
+    if (RESERVED_NAMES.includes(name) || bundles.of(name).length > 0) continue;
+    yield `- ${name}${sentenceOf(view.get(name)?.description)}`;
+  }
+}
+
+function tools(count: number): string {
+  return count === 1 ? '1 tool' : `${count} tools`;
+}
+
+/** The first line of a description, cut if it is long. */
+function sentenceOf(description = ''): string {
+  const [line = ''] = description.trim().split(LINE_ENDS, 1);
+  if (line === '') return '';
+  const text = Array.from(line.slice(0, 2 * MOST_OF_ONE))
+    .slice(0, MOST_OF_ONE)
+    .join('');
+  return `: ${text.length < line.length ? `${text}…` : text}`;
+}
