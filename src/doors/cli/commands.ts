@@ -72,6 +72,17 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/call-tool.ts')).callTool,
   },
   {
+    name: 'script',
+    summary: 'run a script that calls tools',
+    words: [
+      { name: 'FILE', completes: 'file' },
+      { name: 'key=value', many: true, optional: true },
+    ],
+    flags: ['args', 'yes'],
+    examples: ['toolcrib script report.js town=Oslo', 'toolcrib script - --profile assistant < report.ts'],
+    load: async () => (await import('./commands/run-script-file.ts')).runScriptFile,
+  },
+  {
     name: 'approvals',
     summary: 'list, show, approve and deny calls that require approval; forget remembered answers',
     words: [
@@ -235,7 +246,6 @@ export const COMMANDS: readonly Command[] = [
     summary: 'print the version',
     flags: ['version'],
   },
-  { name: 'script', summary: 'run a script that calls tools', isLater: true },
   { name: 'types', summary: 'print TypeScript declarations of tools', isLater: true },
   { name: 'pins', summary: 'list the accepted definitions', isLater: true },
   { name: 'connect', summary: 'print the configuration entry for an MCP client', isLater: true },

@@ -22,17 +22,21 @@ interface Staying {
   readonly background?: boolean;
   /** False for a command that uses only the store: no source is started, and no note about sources is printed. */
   readonly needsSources?: boolean;
+  /** True if every profile can run scripts. */
+  readonly runsScripts?: boolean;
 }
 
 /** The crib of the configuration that `--config` names, or of the one in the working directory. */
 async function openCrib(
   { config }: Pick<Flags, 'config'>,
-  { watch = false, background = watch, needsSources = true }: Staying = {},
+  { watch = false, background = watch, needsSources = true, runsScripts = false }: Staying = {},
 ): Promise<Crib> {
-  const { createCrib, createStoreCrib } = await import('../../crib/create-crib.ts');
-  const create = needsSources ? createCrib : createStoreCrib;
+  const { createCrib, createObservedCrib, createStoreCrib } = await import('../../crib/create-crib.ts');
   // A command that keeps running gets the lists of servers later; a command that prints once needs them first.
-  return create({ configFile: config ?? process.cwd(), watch, background });
+  const options = { configFile: config ?? process.cwd(), watch, background };
+  if (!runsScripts) return needsSources ? createCrib(options) : createStoreCrib(options);
+  const { withScripts } = await import('../../crib/own-tools.ts');
+  return createObservedCrib(options, undefined, withScripts);
 }
 
 /** Opens the crib, runs the work, and always closes the crib. Stores its names for completion, which opens no crib. */

@@ -54,8 +54,8 @@ describe('the grammar of the command line', () => {
     [['constructor'], 'Unknown command "constructor".'],
     [['list', '--toString'], 'Unknown flag --toString.'],
     [[], 'Command missing.'],
-    [['script'], '"toolcrib script" is not available in this version'],
-    [['script', '--help'], '"toolcrib script" is not available in this version'],
+    [['doctor'], '"toolcrib doctor" is not available in this version'],
+    [['doctor', '--help'], '"toolcrib doctor" is not available in this version'],
   ])('%j is answered with a sentence', (args, sentence) => {
     expect(() => parseCommandLine(args)).toThrow(sentence);
   });

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { createCallId } from '../../../call/call-input.ts';
-import { approvalText } from '../../../core/approval-text.ts';
-import type { ApprovalRequest, Approve } from '../../../core/caller.ts';
 import { defined } from '../../../core/read-options.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import {
@@ -16,16 +14,9 @@ import type { Crib } from '../../../crib/crib.ts';
 import { parseArguments, readArguments } from '../call-arguments.ts';
 import type { ExitCode, Invocation } from '../command.ts';
 import { readTaskFlags } from '../flags.ts';
-import {
-  noteMissingRunner,
-  openChest,
-  quoteWord,
-  suggestTool,
-  untilListed,
-  whoIsHere,
-  withCrib,
-} from '../open-crib.ts';
+import { noteMissingRunner, openChest, quoteWord, suggestTool, untilListed, withCrib } from '../open-crib.ts';
 import { cancelOnInterrupt, type Interruption, note, paint, print, printJson, toLine, toLines } from '../output.ts';
+import { approverOf } from './ask-on-terminal.ts';
 
 /** `toolcrib call TOOL`: calls a tool, and asks on the terminal if it requires approval. */
 export async function callTool({ words, flags }: Invocation): Promise<ExitCode> {
@@ -35,30 +26,41 @@ export async function callTool({ words, flags }: Invocation): Promise<ExitCode> 
   return withCrib(flags, async (crib) => {
     const interruption = cancelOnInterrupt();
     if (task !== undefined) return submitCall(crib, { words, flags }, { given, task, signal: interruption.signal });
-    const approve =
-      flags.yes === true ? () => ({ approved: true, note: '--yes', by: whoIsHere() }) : approveOnTerminal(interruption);
-    const chest = await openChest(crib, flags, approve);
+    const chest = await openChest(crib, flags, approverOf(flags, interruption));
     await untilListed(crib, name, interruption.signal);
     const input = { ...given, ...parseArguments(pairs, chest.get(name)?.input) };
-    const id = randomUUID();
-    const begin = performance.now();
-    const result = await chest.call(name, input, {
-      id,
-      door: 'cli',
-      park: true,
-      wholeResult: true,
-      ...defined({ traceparent: process.env.TRACEPARENT, approvalId: flags.approval }),
-      signal: interruption.signal,
-      onProgress: (progress) =>
-        note(paint('dim', toLine(typeof progress === 'string' ? progress : JSON.stringify(progress)), process.stderr)),
-    });
-    if (flags.json === true) printJson({ callId: id, ...result, durationMs: Math.round(performance.now() - begin) });
-    else printResult(result);
-    if (result.status === 'waiting') explainWaiting(result.waiting, { words, flags });
-    if (result.status === 'failed') explainFailure(result, chest, name);
-    if (interruption.signal.aborted) return 130;
-    return result.ok ? 0 : 1;
+    return callAndPrint(chest, { name, input, command: 'call', words, flags }, interruption);
   });
+}
+
+/** A call of a command, with the command that makes it. */
+interface CommandCall extends Invocation {
+  readonly name: string;
+  readonly input: object;
+  readonly command: string;
+}
+
+/** Makes a call and prints its result. */
+export async function callAndPrint(chest: Chest, call: CommandCall, interruption: Interruption): Promise<ExitCode> {
+  const { name, input, flags } = call;
+  const id = randomUUID();
+  const begin = performance.now();
+  const result = await chest.call(name, input, {
+    id,
+    door: 'cli',
+    park: true,
+    wholeResult: true,
+    ...defined({ traceparent: process.env.TRACEPARENT, approvalId: flags.approval }),
+    signal: interruption.signal,
+    onProgress: (progress) =>
+      note(paint('dim', toLine(typeof progress === 'string' ? progress : JSON.stringify(progress)), process.stderr)),
+  });
+  if (flags.json === true) printJson({ callId: id, ...result, durationMs: Math.round(performance.now() - begin) });
+  else printResult(result);
+  if (result.status === 'waiting') explainWaiting(result.waiting, call);
+  if (result.status === 'failed') explainFailure(result, chest, name);
+  if (interruption.signal.aborted) return 130;
+  return result.ok ? 0 : 1;
 }
 
 interface Submitted {
@@ -105,13 +107,13 @@ function toText(part: Content): string {
 }
 
 /** Tells how to approve and run a parked call. */
-function explainWaiting({ id, expiresAt }: WaitingResult['waiting'], { words, flags }: Invocation): void {
+function explainWaiting({ id, expiresAt }: WaitingResult['waiting'], { command, words, flags }: CommandCall): void {
   const { config, profile, args } = flags;
   const given = Object.entries({ config, profile, args }).flatMap(([flag, value]) =>
     value === undefined ? [] : [`--${flag}`, value],
   );
   const place = config === undefined ? '' : ` --config ${quoteWord(config)}`;
-  const again = ['toolcrib', 'call', ...words, ...given, '--approval', id].map(quoteWord).join(' ');
+  const again = ['toolcrib', command, ...words, ...given, '--approval', id].map(quoteWord).join(' ');
   note(`Waiting for approval ${id} until ${new Date(expiresAt).toISOString()}.`);
   note(`To approve it: toolcrib approvals approve ${id}${place}`);
   note(toLine(`Then run it: ${again}`));
@@ -122,30 +124,4 @@ function explainFailure(result: FailedResult, chest: Chest, name: string): void 
   const isAsking = cause instanceof ToolcribError && cause.code === 'no_approver';
   if (isAsking) note('Run the command on a terminal to be asked, or approve the call with --yes.');
   if (code === 'unknown_tool') note(`"toolcrib list" lists the tools.${suggestTool(name, chest)}`);
-}
-
-/** Asks on the terminal, one question at a time; undefined if stdin or stderr is not a terminal. */
-export function approveOnTerminal(interruption: Interruption): Approve | undefined {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
-  let before: Promise<unknown> = Promise.resolve();
-  return (request) => {
-    const answer = before.then(async () => ({ approved: await ask(request, interruption), by: whoIsHere() }));
-    before = answer.catch(() => undefined);
-    return answer;
-  };
-}
-
-async function ask(request: ApprovalRequest, interruption: Interruption): Promise<boolean> {
-  if (request.signal.aborted) return false;
-  const { confirm, isCancel } = await import('@clack/prompts');
-  note(approvalText(request));
-  const answer = await confirm({
-    message: request.question === undefined ? `Run ${toLine(request.tool)}?` : 'Yes?',
-    initialValue: false,
-    input: process.stdin,
-    output: process.stderr,
-    signal: request.signal,
-  });
-  if (isCancel(answer) && !request.signal.aborted) interruption.interrupt(); // Ctrl-C, which the prompt handled itself
-  return answer === true;
 }
