@@ -170,7 +170,7 @@ export function startCallTimer(call: ToolCall, { clock, timeMs, onEnd }: TimerOp
 }
 
 /** Pauses the timers of a call and of the calls around it, which wait for it. Returns a function that resumes them. */
-function holdCallTime(call: ToolCall): () => void {
+export function holdCallTime(call: ToolCall): () => void {
   const held: CallTime[] = [];
   for (let one: ToolCall | undefined = call; one !== undefined; one = one.parent) held.push(timeOf(one));
   for (const time of held) {

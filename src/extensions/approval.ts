@@ -3,7 +3,7 @@ import type { ExtensionRecord, WithClock } from '../config/records.ts';
 import { address, choice, object, text, typed, whole } from '../config/schema-node.ts';
 import type { ApprovalConfig } from '../config/types/guards.ts';
 import { type Ask, mayAsk, type Question, whyAsk } from '../core/approval-request.ts';
-import { allowOneRun, endUnbegun } from '../core/begun-runs.ts';
+import { allowOneRun, endUnbegun, holdCallTime } from '../core/begun-runs.ts';
 import { CONFIRM, type Next } from '../core/extension.ts';
 import { APPROVAL_MODES } from '../core/policy.ts';
 import { requireBounds } from '../core/ports/stored-results.ts';
@@ -64,7 +64,9 @@ function questionOf(call: ToolCall): Question | undefined {
 }
 
 async function runIfApproved(call: ToolCall, next: Next, asked: ReturnType<Ask>): Promise<ToolResult> {
-  const permit = await asked;
+  // The timeouts of the calls around this one do not count while an approver decides.
+  const goOn = call.parent === undefined ? undefined : holdCallTime(call);
+  const permit = await Promise.resolve(asked).finally(goOn);
   if ('status' in permit) return permit;
   call[FACTS].approval = { id: permit.id, by: permit.by };
   allowOneRun(call);

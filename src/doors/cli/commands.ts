@@ -228,6 +228,13 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/run-worker.ts')).runWorker,
   },
   {
+    name: 'types',
+    summary: 'print TypeScript declarations of the tools, for scripts',
+    flags: ['out'],
+    examples: ['toolcrib types --profile assistant --out tools.d.ts'],
+    load: async () => (await import('./commands/print-types.ts')).printTypes,
+  },
+  {
     name: 'completion',
     summary: 'print a script that completes commands, flags and tool names',
     words: [{ name: 'SHELL', values: ['bash', 'zsh', 'fish'] }],
@@ -246,7 +253,6 @@ export const COMMANDS: readonly Command[] = [
     summary: 'print the version',
     flags: ['version'],
   },
-  { name: 'types', summary: 'print TypeScript declarations of tools', isLater: true },
   { name: 'pins', summary: 'list the accepted definitions', isLater: true },
   { name: 'connect', summary: 'print the configuration entry for an MCP client', isLater: true },
   { name: 'doctor', summary: 'diagnose this machine', isLater: true },

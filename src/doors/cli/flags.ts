@@ -93,6 +93,7 @@ export const FLAGS = {
     values: MISSED_RULES,
   },
   replace: { summary: 'replace the schedule with this name' },
+  out: { takes: 'FILE', summary: 'write to this file instead of stdout' },
   expires: { takes: 'WHEN', summary: '30m, 12h, 30d, 4w, a date, or never (default: 90d)' },
 } as const satisfies Readonly<Record<string, FlagDefinition>>;
 

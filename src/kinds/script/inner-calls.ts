@@ -35,14 +35,21 @@ async function callFor(call: ToolCall, name: string, input: unknown): Promise<Se
 function toAnswer(result: ToolResult, name: string): SentAnswer {
   switch (result.status) {
     case 'failed':
-      return refused(result.error, name);
-    case 'waiting': {
-      const message = `"${name}" waits for an answer, and a script cannot wait for it. Call the tool directly.`;
-      return refused(toolError('denied', message), name);
-    }
+      return refused(isWithoutApprover(result.error) ? mustAnswerAtOnce(name) : result.error, name);
+    case 'waiting':
+      return refused(mustAnswerAtOnce(name), name);
     case 'done':
       return { isOk: true, text: JSON.stringify(toValue(result)) };
   }
+}
+
+function isWithoutApprover({ cause }: ToolError): boolean {
+  return cause instanceof ToolcribError && cause.code === 'no_approver';
+}
+
+function mustAnswerAtOnce(name: string): ToolError {
+  const message = `"${name}" requires an answer first (an approval, or more input), and a script cannot wait for it: only an approver who is present can approve a call of a script. Call "${name}" directly.`;
+  return toolError('denied', message);
 }
 
 /** The value of a call in a script: the data of the result, else its text, else its content as it is. */

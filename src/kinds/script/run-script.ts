@@ -33,16 +33,12 @@ const GRACE_MS = 1_000;
 /** Ends that leave the thread as it was. */
 const CLEAN_ENDS: readonly ScriptEnd['kind'][] = ['returned', 'thrown', 'syntax', 'output', 'unsettled'];
 
-/** Runs a script on a thread. Rejects with the reason if the call is aborted; the thread is then ended. */
-export function runScript(call: ToolCall, options: RunOptions): Promise<ScriptOutcome> {
-  return new Promise((resolve, reject) => new ScriptRun(call, options, { resolve, reject }).start());
+/** Runs a script on a thread. Resolves to the reason if the call is aborted; the thread is then ended. */
+export function runScript(call: ToolCall, options: RunOptions): Promise<ScriptOutcome | ToolError> {
+  return new Promise((resolve) => new ScriptRun(call, options, resolve).start());
 }
 
-/** The promise of a run. */
-interface Settle {
-  resolve(outcome: ScriptOutcome): void;
-  reject(reason: unknown): void;
-}
+type Settle = (outcome: ScriptOutcome | ToolError) => void;
 
 class ScriptRun {
   readonly #call: ToolCall;
@@ -156,7 +152,7 @@ class ScriptRun {
   #finishWhenIdle(): void {
     if (this.#isOver || this.#end === undefined || this.#running > 0) return;
     this.#leave();
-    this.#settle.resolve({ end: this.#end, lines: this.#lines });
+    this.#settle({ end: this.#end, lines: this.#lines });
   }
 
   #abort(reason: ToolError): void {
@@ -164,7 +160,7 @@ class ScriptRun {
     const hasThread = this.#end === undefined;
     this.#leave();
     if (hasThread) void this.#options.thread.stop();
-    this.#settle.reject(reason);
+    this.#settle(reason);
   }
 
   #leave(): void {

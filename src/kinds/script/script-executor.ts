@@ -78,8 +78,9 @@ export function scriptExecutor({ folder, clock, idleClock, options, noteCode }: 
           throw call.signal.reason; // cancelled while it waited
         }
         const script = { ...read, limits, seed: randomInt(2 ** 32) };
-        const { end, lines } = await runScript(call, { script, thread, clock });
-        return toScriptResult(end, { lines, limits, isFromInput: given.codeFrom !== undefined });
+        const ended = await runScript(call, { script, thread, clock });
+        if ('code' in ended) return failed(ended);
+        return toScriptResult(ended.end, { lines: ended.lines, limits, isFromInput: given.codeFrom !== undefined });
       } finally {
         free();
       }

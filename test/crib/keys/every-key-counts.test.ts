@@ -6,6 +6,7 @@ import { type Row, showCrib } from './rows.ts';
 import { runningRows } from './running-rows.ts';
 import { scheduleRows } from './schedule-rows.ts';
 import { keysApart, keysOf } from './schema-keys.ts';
+import { scriptRows } from './script-rows.ts';
 import { KINDS_OF_SOURCES, settingRows, showKind } from './setting-rows.ts';
 import { sourceRows } from './source-rows.ts';
 import { taskRows } from './task-rows.ts';
@@ -31,6 +32,7 @@ const ROWS: readonly Row[] = [
   ...runningRows,
   ...scheduleRows,
   ...taskRows,
+  ...scriptRows,
 ];
 
 describe('every key of the configuration counts', () => {
