@@ -148,7 +148,7 @@ function objectType(schema: Readonly<Record<string, unknown>>, root: JsonSchema,
   if (isRecord(others) && Object.keys(others).length > 0 && members.length === 0)
     return `Record<string, ${typeOf(others, root, depth + 1)}>`;
   if (shown.length < properties.length) members.push('[key: string]: unknown');
-  if (members.length === 0) return others === false || depth === 0 ? '{}' : 'Record<string, unknown>';
+  if (members.length === 0) return others === false || isRecord(schema.properties) ? '{}' : 'Record<string, unknown>';
   return `{ ${members.join('; ')} }`;
 }
 

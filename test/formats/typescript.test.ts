@@ -5,7 +5,8 @@ import { defineTool } from '../../src/index.ts';
 
 const signature = (input: JsonSchema, output?: JsonSchema) =>
   toSignature({ name: 'tool', input, ...(output !== undefined && { output }) });
-const of = (schema: JsonSchema) => signature({ type: 'object' }, schema).slice('tool(): Promise<'.length, -1);
+const of = (schema: JsonSchema) =>
+  signature({ type: 'object', properties: {} }, schema).slice('tool(): Promise<'.length, -1);
 
 describe('a JSON Schema as a TypeScript type', () => {
   it.each<[JsonSchema, string]>([
@@ -49,15 +50,23 @@ it('the input is optional if nothing in it is required, and absent if it is empt
     'tool(input?: { a?: string }): Promise<unknown>',
   );
   expect(signature({ type: 'object', properties: {} })).toBe('tool(): Promise<unknown>');
+  expect(signature({ type: 'object' })).toBe('tool(input?: Record<string, unknown>): Promise<unknown>');
 });
 
 it('a description cannot end its comment', () => {
-  const spec = defineTool({ name: 'a-b', description: 'Say */ process.exit() /* it\nmore', input: { type: 'object' }, run: () => 1 });
+  const spec = defineTool({
+    name: 'a-b',
+    description: 'Say */ process.exit() /* it\nmore',
+    input: { type: 'object', properties: {} },
+    run: () => 1,
+  });
   expect(toDeclaration(spec)).toBe('/** Say * / process.exit() /* it */\n"a-b"(): Promise<unknown>;');
 });
 
 it('the module declares tools, search, input and ToolError', () => {
-  const text = toTypeScript([defineTool({ name: 'add', description: 'Add', input: { type: 'object' }, run: () => 1 })]);
+  const text = toTypeScript([
+    defineTool({ name: 'add', description: 'Add', input: { type: 'object', properties: {} }, run: () => 1 }),
+  ]);
   for (const part of [
     'export interface Tools {',
     '  add(): Promise<unknown>;',

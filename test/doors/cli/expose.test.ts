@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { OFFICE } from './office.ts';
 import { createWorkshop } from './workshop.ts';
@@ -77,5 +79,42 @@ describe('a profile that exposes search, on the command line', () => {
   it('without a profile the search tools do not exist', async () => {
     const { tools } = (await office.json(['list'])) as { tools: Named };
     expect(namesIn(tools)).toEqual(['add', 'echo', 'fail', 'wait', 'wipe']);
+  });
+});
+
+describe('scripts on the command line', () => {
+  it('script runs a file under the profile, with its input, and exits by its outcome', async () => {
+    office.write(
+      'sum.ts',
+      'const sum: number = await tools.add({ a: input.a, b: 2 }); console.log("added"); return { sum };',
+    );
+    const ran = await office.run(['script', 'sum.ts', 'a=1', '--profile', 'writer']);
+    expect(ran).toMatchObject({ code: 0, stdout: '{"sum":3}\n' });
+    expect(ran.stderr).toContain('added');
+    expect(await office.json(['script', 'sum.ts', '--args', '{"a":5}'])).toMatchObject({ ok: true, data: { sum: 7 } });
+    const hidden = await office.run(['script', '-', '--profile', 'reader'], {
+      input: 'return tools.wipe({ what: "x" })',
+    });
+    expect(hidden).toMatchObject({ code: 1, stderr: expect.stringContaining('unknown_tool') });
+    expect(await office.run(['script', 'gone.js'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('gone.js'),
+    });
+  });
+
+  it('script asks for approval of inner calls: --yes gives it, without it they are refused', async () => {
+    office.write('wipe.js', 'return tools.wipe({ what: "x" })');
+    expect(await office.run(['script', 'wipe.js', '--yes'])).toMatchObject({ code: 0, stdout: 'wiped x\n' });
+    const refused = await office.run(['script', 'wipe.js']);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('Call "wipe" directly') });
+  });
+
+  it('types prints the declarations of a profile, or writes them to a file', async () => {
+    const { stdout } = await office.run(['types', '--profile', 'reader']);
+    expect(stdout).toContain('  /** Add two numbers */\n  add(input: { a: number; b: number }): Promise<number>;');
+    expect(stdout).not.toContain('wipe');
+    expect(await office.run(['types', '--out', 'tools.d.ts'])).toMatchObject({ code: 0, stdout: '' });
+    expect(readFileSync(join(office.folder, 'tools.d.ts'), 'utf8')).toContain('wipe(input: { what: string })');
+    expect(await office.run(['types', '--out', 'no/such/folder.d.ts'])).toMatchObject({ code: 1 });
   });
 });

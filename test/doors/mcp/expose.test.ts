@@ -111,6 +111,26 @@ describe.each(Object.entries(ERAS))('a client of %s, whose profile exposes searc
     expect(JSON.parse(answer.content[0]?.text ?? '')).toEqual(answer.structuredContent);
   });
 
+  it('runs a script that calls tools, with its progress, if the profile exposes scripts', async () => {
+    const { url } = await openSearch({ profiles: { agent: { expose: 'script', essential: ['notes'] } } });
+    const client = await connect(url());
+    const listed = await client.list();
+    expect(listed.map(({ name }) => name).sort()).toEqual(['execute_script', 'read_note', 'search_tools']);
+    const seen: unknown[] = [];
+    const code =
+      'const [person, numbers] = await Promise.all([tools.person(), tools.numbers()]); console.log("read"); return { person, numbers }';
+    const onProgress = (progress: unknown) => seen.push(progress);
+    expect(await client.call('execute_script', { code }, { onProgress })).toMatchObject({
+      structuredContent: { person: { name: 'Ann' }, numbers: [1, 2] },
+    });
+    expect(seen).toMatchObject([{ message: 'read' }]);
+    const refused = await client.call('execute_script', { code: 'return tools.wipe({ what: "all" })' });
+    expect(refused).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('Call "wipe" directly') }],
+    });
+  });
+
   it('gets the same result through call_tool as from the tool itself', async () => {
     const { url } = await openSearch();
     const client = await connect(url());

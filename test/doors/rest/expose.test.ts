@@ -99,6 +99,21 @@ describe('a profile that exposes search, over REST', () => {
     expect((await get('/api/calls?tool=call_tool')).calls).toEqual([]);
   });
 
+  it('execute_script runs a script where the profile exposes scripts; its calls are recorded below it', async () => {
+    const served = await serve({ crib: { profiles: { agent: { exclude: ['secret_tool'], expose: 'script' } } } });
+    const { call, get } = byOperator(served);
+    const shown = namesIn((await get('/api/profiles/agent/definitions?format=mcp')).tools);
+    expect(shown).toEqual(['execute_script', 'read_result', 'search_tools']);
+    const code = 'return [await tools.add({ a: 1, b: 2 }), (await tools.tell()).door]';
+    const { status, json } = await call('execute_script', { code });
+    expect([status, json.data]).toEqual([200, [3, 'rest']]);
+    const { calls } = await get('/api/calls?tool=add');
+    expect(calls).toMatchObject([{ tool: 'add', parentId: json.callId, profile: 'agent' }]);
+    const hidden = await call('execute_script', { code: 'return tools.secret_tool()' });
+    expect(hidden).toMatchObject({ status: 200, json: { ok: false, error: { code: 'tool_error' } } });
+    expect(await call('execute_script', { code: 'const = 1' })).toMatchObject({ status: 400 });
+  });
+
   it('errors through call_tool have the status of the tool that it names', async () => {
     const { call } = byOperator(await serveSearch());
     expect(await call('call_tool', { name: 'secret_tool' })).toMatchObject({
