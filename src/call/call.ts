@@ -15,7 +15,7 @@ import {
   type TakenUp,
   type ToolCall,
 } from '../core/tool-call.ts';
-import { messageOf, notAvailable, type ToolError } from '../core/tool-error.ts';
+import { messageOf, type ToolError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
 import { type CallOptions, createCallId, readQuestion } from './call-input.ts';
@@ -42,6 +42,7 @@ export interface CallHost {
   servicesFor(needs: readonly string[] | undefined): Readonly<Record<string, unknown>>;
   stateFor(tool: string): unknown;
   toolsFor(call: Call): ToolCall['tools'];
+  delegate(call: Call, profile: string): ReturnType<ToolCall['delegate']>;
   /** Asks an approver during a call. */
   readonly confirm: Confirm;
   /** Stores a background call. */
@@ -210,8 +211,8 @@ export class Call implements ToolCall {
     }
   }
 
-  async delegate(_profile: string): Promise<never> {
-    throw notAvailable('Delegation to another profile', 'use call.tools, which are the tools of this profile');
+  delegate(profile: string): ReturnType<ToolCall['delegate']> {
+    return this.origin.host.delegate(this, profile);
   }
 
   with(context: Readonly<Record<string, unknown>>): Call {

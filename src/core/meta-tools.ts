@@ -29,6 +29,7 @@ const MODES: Readonly<Record<string, readonly NonNullable<Profile['expose']>[]>>
 };
 
 /** True for a tool of the crib that this profile does not use. */
-export function isOutOfUse(name: string, { expose = 'all' }: Pick<Profile, 'expose'>): boolean {
+export function isOutOfUse(name: string, { expose = 'all', delegate }: Pick<Profile, 'expose' | 'delegate'>): boolean {
+  if (name === 'delegate') return delegate === undefined;
   return MODES[name]?.includes(expose) === false;
 }

@@ -20,6 +20,8 @@ export interface Profile {
   readonly rules?: readonly ProfileRule[];
   /** Available to tools as `call.settings`. */
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** Profiles that calls under this one may open: after approval, or always. */
+  readonly delegate?: Readonly<Record<string, 'ask' | 'open'>>;
 }
 
 /** A rule and the tools it holds for. */

@@ -86,6 +86,25 @@ export interface TakenUp extends SaidAlong {
   readonly caller: Omit<Caller, 'approve'>;
 }
 
+/** Tools for calls that are nested in a call. */
+export interface NestedTools {
+  /** The active tools. */
+  list(): readonly ToolSpec[];
+  search(
+    query: string,
+    options?: { readonly limit?: number; readonly expand?: boolean },
+  ): Promise<readonly SearchHit[]>;
+  /** The bundles, each with those of its tools that the caller may use. */
+  bundles(): readonly BundleInfo[];
+  /** `park: false`: the nested call is refused instead of parked, even if this call may be parked. */
+  call(name: string, input: unknown, options?: { readonly park?: false }): Promise<ToolResult>;
+}
+
+/** The tools of another profile, opened for the same caller, or the reason why not. */
+export type Delegation =
+  | { readonly ok: true; readonly chest: NestedTools & { readonly profile: string } }
+  | { readonly ok: false; readonly error: ToolError };
+
 /** A call of a tool: the argument of every gate, observer and executor. */
 export interface ToolCall {
   readonly id: string;
@@ -128,27 +147,15 @@ export interface ToolCall {
   /** The call that this call is nested in. */
   readonly parent?: ToolCall | undefined;
   /** The caller's own tools, never more. */
-  readonly tools: {
-    /** The active tools. */
-    list(): readonly ToolSpec[];
-    search(
-      query: string,
-      options?: { readonly limit?: number; readonly expand?: boolean },
-    ): Promise<readonly SearchHit[]>;
-    /** The bundles, each with those of its tools that the caller may use. */
-    bundles(): readonly BundleInfo[];
-    /** `park: false`: the nested call is refused instead of parked, even if this call may be parked. */
-    call(name: string, input: unknown, options?: { readonly park?: false }): Promise<ToolResult>;
-  };
+  readonly tools: NestedTools;
   report(progress: Progress): void;
   /**
    * Asks an approver during the call, in the same ways as an approval. The call waits in memory, and its timers pause.
    * Returns false unless the answer is a clear yes: on timeout, without an approver, or after the call has ended.
    */
   confirm(question: string): Promise<boolean>;
-  delegate(
-    profile: string,
-  ): Promise<{ readonly ok: true; readonly chest: unknown } | { readonly ok: false; readonly error: ToolError }>;
+  /** Opens another profile for the same caller, if the profile of this call may delegate to it. Its calls are nested in this call. */
+  delegate(profile: string): Promise<Delegation>;
   /** A copy of the call with more context, for `next`. Arguments cannot be changed, because they may have been approved. */
   with(context: Readonly<Record<string, unknown>>): ToolCall;
   /** A copy of the call with its own signal, which also aborts with this one. Call `release` when the work has ended. */

@@ -4,12 +4,12 @@ import { type Entering, type Entrance, enterCall } from '../call/enter-call.ts';
 import type { Pipeline } from '../call/pipeline.ts';
 import { type BundleInfo, bundleInfo } from '../core/bundle.ts';
 import type { Caller } from '../core/caller.ts';
-import type { Generation } from '../core/catalog.ts';
+import type { Generation, ProfileSet } from '../core/catalog.ts';
 import { isPromise } from '../core/json.ts';
 import type { Profile } from '../core/profile.ts';
 import { defined, describe } from '../core/read-options.ts';
 import type { Retriever, SearchHit, SearchOptions } from '../core/retriever.ts';
-import type { CallRequest, ToolCall } from '../core/tool-call.ts';
+import type { CallRequest, Delegation, ToolCall } from '../core/tool-call.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { CallAnswer, Outcome, ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
@@ -27,9 +27,11 @@ import {
   FOR_OLD_NAMES,
   type OldParts,
 } from './chest.ts';
+import { chooseTarget, targetsOf } from './delegate.ts';
 
 /** The crib as a chest sees it. */
-export interface ChestHost extends Omit<CallHost, 'toolsFor'> {
+export interface ChestHost extends Omit<CallHost, 'toolsFor' | 'delegate'> {
+  profiles(): ProfileSet;
   readonly setups: Setups;
   generation(): Generation;
   pipeline(): Pipeline;
@@ -83,9 +85,11 @@ class OpenChest implements Omit<EnterableChest, keyof DeprecatedNames> {
     const view = this.#view();
     const { version } = this.#shown();
     if (this.#listing?.view === view && this.#listing.version === version) return this.#listing;
-    const { bundles } = this.#host.generation();
-    const { rewriteListing } = this.#host;
-    const listing = listView({ view, bundles, active: this.active(), essential: this.essential(), rewriteListing });
+    const { rewriteListing, profiles, generation } = this.#host;
+    const { bundles, viewFor } = generation();
+    const targets = targetsOf(view, profiles(), (profile) => viewFor(profile, this.#caller));
+    const chosen = { active: this.active(), essential: this.essential() };
+    const listing = listView({ view, bundles, ...chosen, targets, rewriteListing });
     this.#listing = { ...listing, view, version };
     return listing;
   }
@@ -202,22 +206,33 @@ class OpenChest implements Omit<EnterableChest, keyof DeprecatedNames> {
     return new OpenChest(this.#host, opening, caller);
   }
 
+  /** The tools of this chest for calls nested in `call`. */
+  #toolsFor(call: Call, more: CallOptions = {}): ToolCall['tools'] {
+    return {
+      list: () => this.listActive(),
+      search: (query, options) => this.search(query, options),
+      bundles: () => this.#bundles(this.available()),
+      call: (name, input, options) =>
+        this.#enter({ name, input, options: { ...inherited(call), ...options, ...more }, parent: call }),
+    };
+  }
+
+  async #delegate(call: Call, name: string): Promise<Delegation> {
+    const from = this.#view().profile;
+    const target = await chooseTarget(call, { name, from, profiles: this.#host.profiles(), caller: this.#caller });
+    if ('error' in target) return target;
+    const chest = new OpenChest(this.#host, target, this.#caller);
+    return { ok: true, chest: { profile: chest.profile, ...chest.#toolsFor(call, target.options) } };
+  }
+
   #openEntrance(): Entrance {
     const { lifetime, inFlight, servicesFor, stateFor, confirm, keepTask, warn } = this.#host;
     const { pipeline, now, isClosed, isStarting } = this.#host;
-    const toolsFor = (call: Call): ToolCall['tools'] => {
-      const chest = this.#asWhoParked(call);
-      return {
-        list: () => chest.listActive(),
-        search: (query, options) => chest.search(query, options),
-        bundles: () => chest.#bundles(chest.available()),
-        call: (name, input, options) =>
-          chest.#enter({ name, input, options: { ...inherited(call), ...options }, parent: call }),
-      };
-    };
+    const toolsFor = (call: Call) => this.#asWhoParked(call).#toolsFor(call);
+    const delegate = (call: Call, profile: string) => this.#asWhoParked(call).#delegate(call, profile);
     return {
       caller: this.#caller,
-      host: { lifetime, inFlight, servicesFor, stateFor, confirm, keepTask, warn, toolsFor },
+      host: { lifetime, inFlight, servicesFor, stateFor, confirm, keepTask, warn, toolsFor, delegate },
       view: () => this.#view(),
       pipeline,
       now,

@@ -6,9 +6,10 @@ import type { ToolSpec } from '../core/tool-spec.ts';
 import { executeScript } from '../kinds/script/execute-script.ts';
 import { SEARCH_META_TOOLS } from '../search/search-meta-tools.ts';
 import type { CribDefinition } from './crib-definition.ts';
+import { delegateTool } from './delegate.ts';
 
 /** The crib's own tools that depend on profiles. */
-export const OWN_TOOLS: readonly ToolSpec[] = [...SEARCH_META_TOOLS, executeScript];
+export const OWN_TOOLS: readonly ToolSpec[] = [...SEARCH_META_TOOLS, executeScript, delegateTool];
 
 /** The crib's own tools that some profile uses. */
 export function ownToolsOf({ byName, usual }: Pick<ProfileSet, 'byName' | 'usual'>): readonly ToolSpec[] {

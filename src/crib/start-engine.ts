@@ -179,6 +179,7 @@ function createHost(core: EngineCore, phase: Pick<ChestHost, 'isClosed' | 'isSta
     ...phase,
     setups,
     generation,
+    profiles: () => core.definition.profiles,
     pipeline: extensions.pipeline,
     now: systemClock.now,
     lifetime,

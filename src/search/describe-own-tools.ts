@@ -17,7 +17,7 @@ const described = new WeakMap<View, Map<string, ToolSpec>>();
 
 /** Adds to the description of a tool of the crib what the caller can reach through it; other specs stay unchanged. */
 export function describeOwnTool(spec: ToolSpec, view: View, bundles: Bundles): ToolSpec {
-  if (spec.source !== META_SOURCE) return spec;
+  if (spec.source !== META_SOURCE || spec.name === 'delegate') return spec;
   const known = described.get(view) ?? new Map<string, ToolSpec>();
   described.set(view, known);
   const before = known.get(spec.name);
@@ -54,6 +54,26 @@ function declarationsOf(view: View): string | undefined {
     lines.push(declaration);
   }
   return `The tools:\n${lines.join('\n')}`;
+}
+
+/** A profile that a caller can delegate to, with the tools that the caller has there. */
+export interface DescribedTarget {
+  readonly name: string;
+  readonly mode: 'ask' | 'open';
+  readonly view: View;
+}
+
+/** Token limit for the contents of one target. */
+const MOST_TARGET_TOKENS = 150;
+
+/** Adds the targets to the description of `delegate`; other specs stay unchanged. */
+export function describeTargets(spec: ToolSpec, targets: readonly DescribedTarget[], bundles: Bundles): ToolSpec {
+  if (spec.source !== META_SOURCE || spec.name !== 'delegate') return spec;
+  const lines = targets.map(({ name, mode, view }) => {
+    const contents = contentsOf(view, bundles, MOST_TARGET_TOKENS).replaceAll('\n', '\n  ');
+    return `Profile ${name}${mode === 'ask' ? ', after approval' : ''}, ${contents}`;
+  });
+  return Object.freeze({ ...spec, description: `${spec.description}\n\n${lines.join('\n')}` });
 }
 
 /** Lists bundles first, each with its size and description; then the tools without a bundle. */

@@ -265,7 +265,15 @@ sources:
     process.env.PATH = folder; // nothing is downloaded and started here
     try {
       const crib = await cribOf(folder);
-      expect(namesOf(crib)).toEqual(['add', 'two', 'read_result', 'search_tools', 'call_tool', 'list_bundles']);
+      expect(namesOf(crib)).toEqual([
+        'add',
+        'two',
+        'read_result',
+        'search_tools',
+        'call_tool',
+        'list_bundles',
+        'delegate',
+      ]);
       const states = Object.fromEntries(crib.sources().map(({ name, state }) => [name, state]));
       expect(states).toMatchObject({
         local: 'ready',
@@ -282,7 +290,9 @@ sources:
         expect(reasonOf(name)).toMatch(/does not exist|cannot be read|is not there/);
       for (const name of ['browser', 'thinking']) expect(reasonOf(name)).toContain('program "npx" not found');
       expect(reasonOf('gh')).toMatch(/^The secret "github" was not found/);
-      expect(crib.warnings()).toContain('Not available in this version: profile "assistant" cannot delegate.');
+      expect(crib.warnings()).toContain(
+        'Profile "assistant": delegate names the profile "reader", which does not exist.',
+      );
     } finally {
       delete process.env.PW_TOKEN;
       process.env.PATH = PATH;

@@ -5,7 +5,7 @@ import { nearest } from '../../core/read-options.ts';
 import { type Criteria, compileCriteria, flagsOf } from '../../core/selector.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../../core/tool-spec.ts';
 import type { View } from '../../core/view.ts';
-import { describeOwnTool } from '../../search/describe-own-tools.ts';
+import { type DescribedTarget, describeOwnTool, describeTargets } from '../../search/describe-own-tools.ts';
 import type { Setups } from './setups.ts';
 
 /** The listed tools of a view. */
@@ -21,20 +21,25 @@ export interface ListingOptions {
   readonly bundles: Bundles;
   readonly active: readonly string[];
   readonly essential: readonly string[];
+  /** The profiles that the tool `delegate` reaches. */
+  readonly targets: readonly DescribedTarget[];
   rewriteListing(specs: readonly ToolSpec[]): readonly ToolSpec[];
 }
 
 /** Lists the active tools and, depending on `expose` of the profile, the tools to show to a model. */
-export function listView({ view, bundles, active, essential, rewriteListing }: ListingOptions): Listed {
+export function listView(options: ListingOptions): Listed {
+  const { view, bundles, active, essential, targets, rewriteListing } = options;
   const specsOf = (isMeant: (name: string) => boolean) =>
     Object.freeze(view.names.filter(isMeant).flatMap((name) => view.get(name) ?? []));
   const isIn = (name: string, some: ReadonlySet<string>) => bundles.of(name).some((bundle) => some.has(bundle.name));
+  const withTargets = (specs: readonly ToolSpec[]) =>
+    targets.length === 0 ? specs : specs.map((spec) => describeTargets(spec, targets, bundles));
   const chosen = new Set(active);
-  const listed = rewriteListing(specsOf((name) => bundles.of(name).length === 0 || isIn(name, chosen)));
+  const listed = rewriteListing(withTargets(specsOf((name) => bundles.of(name).length === 0 || isIn(name, chosen))));
   const { expose = 'all' } = view.profile;
   if (expose === 'all') return { active: listed, shown: listed };
   const always = new Set(essential);
-  const shown = specsOf((name) => RESERVED_NAMES.includes(name) || isIn(name, always));
+  const shown = withTargets(specsOf((name) => RESERVED_NAMES.includes(name) || isIn(name, always)));
   return { active: listed, shown: rewriteListing(shown.map((spec) => describeOwnTool(spec, view, bundles))) };
 }
 

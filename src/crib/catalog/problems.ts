@@ -3,6 +3,7 @@ import type { Executor, ExecutorReview } from '../../core/executor.ts';
 import type { Extension } from '../../core/extension.ts';
 import { isJson } from '../../core/json.ts';
 import type { Profile } from '../../core/profile.ts';
+import { didYouMean } from '../../core/read-options.ts';
 import { compileSelector, type Selector } from '../../core/selector.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import { kindOf, needsOf, readNeed, type ToolSpec } from '../../core/tool-spec.ts';
@@ -16,11 +17,23 @@ function findProblems(
   profiles: Iterable<Profile>,
   services: Readonly<Record<string, unknown>>,
 ): readonly string[] {
+  const all = [...profiles];
+  const names = new Set(all.map(({ name }) => name));
   return [
-    ...[...profiles].flatMap((profile) => profileProblems(generation, profile)),
+    ...all.flatMap((profile) => profileProblems(generation, profile)),
+    ...all.flatMap((profile) => unknownTargets(profile, names)),
     ...unmetRequirements(generation),
     ...unmetNeeds(generation, services),
   ];
+}
+
+function unknownTargets({ name, delegate = {} }: Profile, known: ReadonlySet<string>): readonly string[] {
+  return Object.keys(delegate)
+    .filter((target) => !known.has(target))
+    .map(
+      (target) =>
+        `Profile "${name}": delegate names the profile "${target}", which does not exist.${didYouMean(target, known)}`,
+    );
 }
 
 /** Finds selectors of extensions that match no tool, so the intended tools are not guarded. */

@@ -1,19 +1,19 @@
 import type { ProfileConfig, RuleConfig } from '../../config/types/config.ts';
 import type { ProfileSet } from '../../core/catalog.ts';
-import type { JsonSchema } from '../../core/json.ts';
+import { isRecord, type JsonSchema } from '../../core/json.ts';
 import { ownedBy } from '../../core/policy.ts';
 import type { Schemas } from '../../core/ports/crib-context.ts';
 import type { Profile, ProfileRule } from '../../core/profile.ts';
 import { describe, didYouMean, readOptions } from '../../core/read-options.ts';
 import { compileSelector, type Selector } from '../../core/selector.ts';
-import { messageOf, notAvailable, ToolcribError } from '../../core/tool-error.ts';
+import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { listOf } from '../../core/visible-text.ts';
 import { readData } from '../../define/define-tool.ts';
 import { readPolicy } from '../../define/read-policy.ts';
 import { withImpliedTypes } from '../../schemas/implied-types.ts';
 
 /** A profile as authors write it. A single name is accepted instead of a list. */
-export type ProfileInput = Omit<ProfileConfig, 'delegate'>;
+export type ProfileInput = ProfileConfig;
 
 const KEYS = [
   'include',
@@ -33,16 +33,14 @@ const EXPOSURES = ['all', 'search', 'script'];
 export function readProfile(name: string, value: unknown): Profile {
   const what = `Profile "${name}"`;
   const given = readOptions<ProfileConfig>(value, KEYS, what);
-  if (given.delegate !== undefined) throw notAvailable(`${what}: delegation`, 'leave it out');
   if (given.expose !== undefined && !EXPOSURES.includes(given.expose)) {
     throw new ToolcribError(
       'invalid_option',
       `${what}: expose must be one of ${EXPOSURES.join(', ')}, got ${describe(given.expose)}.`,
     );
   }
-  const { delegate: _delegate, ...rest } = given;
   return Object.freeze({
-    ...rest,
+    ...given,
     name,
     include: readSelectors(given.include, `${what}: include`),
     exclude: readSelectors(given.exclude, `${what}: exclude`),
@@ -52,6 +50,7 @@ export function readProfile(name: string, value: unknown): Profile {
     policy: ownedBy(readPolicy(given.policy, `profile "${name}"`), `profile:${name}`),
     rules: readRules(given.rules, `${what}: rules`),
     settings: readData(given.settings ?? {}, `${what}: settings`),
+    delegate: readDelegate(given.delegate, `${what}: delegate`),
   } as Profile); // absent lists are undefined
 }
 
@@ -77,6 +76,23 @@ function unknownBundles(profiles: Iterable<Profile>, known: ReadonlySet<string>)
       (profile[key] ?? []).filter((name) => !known.has(name)).map((name) => ({ profile: profile.name, key, name })),
     ),
   );
+}
+
+const DELEGATIONS = ['closed', 'ask', 'open'];
+
+/** The targets that are not closed; undefined without any. */
+function readDelegate(value: unknown, what: string): Profile['delegate'] {
+  if (value === undefined) return undefined;
+  if (!isRecord(value))
+    throw new ToolcribError('invalid_option', `${what} must be a map of profiles, got ${describe(value)}.`);
+  const wrong = Object.entries(value).find(([, mode]) => !DELEGATIONS.includes(mode as string));
+  if (wrong !== undefined)
+    throw new ToolcribError(
+      'invalid_option',
+      `${what}: ${wrong[0]} must be one of ${DELEGATIONS.join(', ')}, got ${describe(wrong[1])}.`,
+    );
+  const targets = Object.entries(value).filter(([, mode]) => mode !== 'closed');
+  return targets.length === 0 ? undefined : (Object.freeze(Object.fromEntries(targets)) as Profile['delegate']); // checked above
 }
 
 function readRules(value: unknown, what: string): readonly ProfileRule[] | undefined {

@@ -1,4 +1,4 @@
-import type { ProfileConfig, ResultsConfig, RetrievalConfig } from '../../config/types/config.ts';
+import type { ResultsConfig, RetrievalConfig } from '../../config/types/config.ts';
 import type { ProfileSet } from '../../core/catalog.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { Store } from '../../core/ports/store.ts';
@@ -11,7 +11,6 @@ import { findAccessProblems } from '../../identity/roles.ts';
 import { importExport } from '../../system/modules/import-module.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
 import { makeExtension } from '../built-ins.ts';
-import type { ProfileInput } from '../catalog/read-profile.ts';
 import { type Config, inWords, type LoadedConfig } from '../config/loaded-config.ts';
 import { recordOf } from '../config/source-schema.ts';
 import { type CribDefinition, readDefinition, requireSources } from '../crib-definition.ts';
@@ -79,7 +78,7 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
       readings: loaded.readings,
       mistakes,
       problems: [
-        ...[...loaded.notes, ...mistakes, ...laterParts(config), ...services.problems],
+        ...[...loaded.notes, ...mistakes, ...services.problems],
         ...[...findAccessProblems(config.access, profiles), ...problemsOf(config)],
       ],
     };
@@ -110,7 +109,7 @@ function namesOfOurs({ results }: Config, profiles: ProfileSet): readonly string
 function profilesOf(loaded: LoadedConfig, { profiles, defaultProfile }: CribOptions): ProfileSet {
   const { config } = loaded;
   try {
-    const written = { ...fromConfig(config.profiles ?? {}), ...profiles };
+    const written = { ...config.profiles, ...profiles };
     return readProfiles(written, defaultProfile ?? config.defaultProfile);
   } catch (cause) {
     const isWritten =
@@ -170,22 +169,6 @@ function createServiceImports(): (
 async function importService(reference: string, folder: string): Promise<unknown> {
   const exported = await importExport(reference, folder);
   return typeof exported === 'function' ? exported() : exported;
-}
-
-/** Delegation is not supported yet, so it stays closed. */
-function fromConfig(profiles: Readonly<Record<string, ProfileConfig>>): Readonly<Record<string, ProfileInput>> {
-  const entries = Object.entries(profiles).map(
-    ([name, { delegate: _delegate, ...profile }]) => [name, profile] as const,
-  );
-  return Object.fromEntries(entries);
-}
-
-/** Warnings about features that this version does not support. */
-function laterParts(config: Config): readonly string[] {
-  const profiles = Object.entries(config.profiles ?? {});
-  const delegating = profiles.filter(([, profile]) => profile.delegate !== undefined).map(([name]) => name);
-  const parts = [...delegating.map((name) => `profile "${name}" cannot delegate`)];
-  return parts.map((part) => `Not available in this version: ${part}.`);
 }
 
 /** Warnings about entries of sources. */

@@ -1,0 +1,114 @@
+import type { CallOptions } from '../call/call-input.ts';
+import type { Caller } from '../core/caller.ts';
+import type { ProfileSet } from '../core/catalog.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { Profile } from '../core/profile.ts';
+import { defined } from '../core/read-options.ts';
+import { toSearchAnswer } from '../core/retriever.ts';
+import type { ToolCall } from '../core/tool-call.ts';
+import { type ToolError, toolError } from '../core/tool-error.ts';
+import { failed } from '../core/tool-result.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
+import type { View } from '../core/view.ts';
+import { compileGlob } from '../core/visible-text.ts';
+import { defineTool } from '../define/define-tool.ts';
+import type { DescribedTarget } from '../search/describe-own-tools.ts';
+
+/** A delegation that a call asks for. */
+interface WantedTarget {
+  /** The name of the target. */
+  readonly name: string;
+  /** The profile of the call. */
+  readonly from: Profile;
+  readonly profiles: ProfileSet;
+  readonly caller: Caller;
+}
+
+/** The profile to open for the caller, and the options of all its calls. */
+interface ChosenTarget {
+  readonly profile: Profile;
+  readonly options: CallOptions;
+}
+
+type Refused = { readonly ok: false; readonly error: ToolError };
+
+/** The target of a delegation. The entry in `delegate` is the grant: the caller itself need not be able to open the target. */
+export async function chooseTarget(call: ToolCall, wanted: WantedTarget): Promise<ChosenTarget | Refused> {
+  const { from, profiles, caller } = wanted;
+  const name = String(wanted.name);
+  const { delegate = {} } = from;
+  const mode = Object.hasOwn(delegate, name) ? delegate[name] : undefined;
+  const profile = profiles.byName.get(name);
+  if (mode === undefined || profile === undefined) {
+    const targets = Object.keys(delegate).filter((target) => profiles.byName.has(target));
+    const allowed = targets.length === 0 ? 'no profile' : `only ${targets.join(', ')}`;
+    return refuse(`Profile "${from.name}" cannot delegate to "${name.slice(0, 100)}"; it may delegate to ${allowed}.`);
+  }
+  if (mode === 'ask' && !(await call.confirm(`May "${from.name}" delegate to the profile "${name}"?`)))
+    return refuse(`The delegation from "${from.name}" to "${name}" was not approved.`);
+  // A parked call is taken up under its own profile, which the caller may not be able to open.
+  return { profile, options: mayOpen(caller, name) ? {} : { park: false } };
+}
+
+function refuse(message: string): Refused {
+  return { ok: false, error: toolError('denied', message) };
+}
+
+function mayOpen({ profiles }: Caller, name: string): boolean {
+  return profiles === undefined || profiles.some((glob) => compileGlob(glob)(name));
+}
+
+/** The targets of a view, with the tools that the caller has there. */
+export function targetsOf(
+  { profile: { delegate = {} } }: View,
+  { byName }: ProfileSet,
+  viewOf: (profile: Profile) => View,
+): readonly DescribedTarget[] {
+  return Object.entries(delegate).flatMap(([name, mode]) => {
+    const profile = byName.get(name);
+    return profile === undefined ? [] : [{ name, mode, view: viewOf(profile) }];
+  });
+}
+
+interface DelegateInput {
+  readonly profile: string;
+  readonly query?: string;
+  readonly tool?: string;
+  readonly arguments?: JsonObject;
+}
+
+const MOST_FOUND = 5;
+
+/** The tool `delegate`. It has no effects of its own: each call under the target passes its own gates. */
+export const delegateTool: ToolSpec = defineTool({
+  name: 'delegate',
+  title: 'Delegate to another profile',
+  description:
+    'Uses the tools of another profile. With query it finds tools there, with their input schemas; with tool and arguments it calls one.',
+  input: {
+    type: 'object',
+    properties: {
+      profile: { type: 'string', minLength: 1, maxLength: 200, description: 'The profile to delegate to.' },
+      query: { type: 'string', minLength: 1, maxLength: 4000, description: 'A description of what should be done.' },
+      tool: { type: 'string', minLength: 1, maxLength: 200, description: 'The tool to call.' },
+      arguments: { type: 'object', description: 'Arguments that match its input schema.' },
+    },
+    required: ['profile'],
+    additionalProperties: false,
+  },
+  policy: { approval: 'never' },
+  run: (input, call) => delegate(input as DelegateInput, call), // validated by its schema
+});
+
+async function delegate({ profile, query, tool, arguments: given = {} }: DelegateInput, call: ToolCall) {
+  if ((query === undefined) === (tool === undefined))
+    return failed(toolError('invalid_input', 'delegate: pass either query, or tool with its arguments.'));
+  const opened = await call.delegate(profile);
+  if (!opened.ok) return failed(opened.error);
+  if (tool !== undefined) return opened.chest.call(tool, given);
+  const { hits, ...answer } = toSearchAnswer(await opened.chest.search(query ?? '', { limit: MOST_FOUND }));
+  return {
+    tools: hits.map(({ name, description, spec }) => defined({ name, description, inputSchema: spec.input })),
+    ...answer,
+  };
+}

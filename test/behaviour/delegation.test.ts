@@ -1,0 +1,171 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type Caller, createCrib, type ToolCall, type ToolInput } from '../../src/index.ts';
+
+const tool = (name: string, description: string, more: object = {}): ToolInput => ({
+  name,
+  description,
+  input: { type: 'object' },
+  run: (input, call) => ({ ran: name, input, profile: call.profile, caller: call.caller.id }),
+  ...more,
+});
+
+/** A tool that delegates by itself, as an author writes it. */
+const hand = tool('hand_on', 'Hand on work', {
+  run: async (input: { readonly to: string; readonly tool: string }, call: ToolCall) => {
+    const opened = await call.delegate(input.to);
+    return opened.ok ? opened.chest.call(input.tool, { by: 'hand_on' }) : { refused: opened.error };
+  },
+});
+const secret = tool('fire', 'Dismiss an employee', { policy: { access: [{ roles: ['boss'] }] } });
+const wipe = tool('wipe', 'Wipe a disk', { effects: { destructive: true } });
+
+async function open(caller: Caller = {}, profile = 'desk') {
+  const rows: unknown[] = [];
+  const crib = await createCrib({
+    tools: [hand, tool('read_book', 'Read a book'), tool('greet', 'Greet a visitor'), secret, wipe],
+    profiles: {
+      desk: { include: ['greet', 'hand_on'], delegate: { library: 'open', cellar: 'ask', attic: 'closed' } },
+      library: { include: ['read_book', 'fire', 'hand_on', 'wipe'], delegate: { desk: 'open' } },
+      cellar: { include: ['read_book'] },
+      attic: { include: ['read_book'] },
+    },
+    store: 'memory',
+    extensions: [
+      {
+        name: 'watch',
+        priority: 500,
+        onEnd: ({ spec, profile: under, parent }) => void rows.push([spec.name, under, parent?.spec.name]),
+      },
+    ],
+  });
+  onTestFinished(() => crib.close());
+  return { crib, chest: await crib.open(profile, { id: 'alice', ...caller }), rows };
+}
+
+const READ = { ran: 'read_book', profile: 'library', caller: 'alice' };
+
+describe('delegation', () => {
+  it('opens the target profile for the same caller, with records of both', async () => {
+    const { chest, rows } = await open();
+    expect(await chest.call('hand_on', { to: 'library', tool: 'read_book' })).toMatchObject({ ok: true, data: READ });
+    expect(rows).toEqual([
+      ['read_book', 'library', 'hand_on'],
+      ['hand_on', 'desk', undefined],
+    ]);
+  });
+
+  it('shows only what the caller may use there', async () => {
+    const fire = { to: 'library', tool: 'fire' };
+    expect(await (await open()).chest.call('hand_on', fire)).toMatchObject({ error: { code: 'unknown_tool' } });
+    expect(await (await open({ roles: ['boss'] })).chest.call('hand_on', fire)).toMatchObject({ ok: true });
+    expect(await (await open()).chest.call('hand_on', { to: 'library', tool: 'greet' })).toMatchObject({
+      error: { code: 'unknown_tool' },
+    });
+  });
+
+  it.each(['attic', 'nowhere', 'desk', '__proto__', 'constructor', ''])('to %j is closed', async (to) => {
+    const { chest } = await open();
+    const closed = { code: 'denied', message: expect.stringContaining('it may delegate to only library, cellar') };
+    expect(await chest.call('hand_on', { to, tool: 'read_book' })).toMatchObject({ data: { refused: closed } });
+    expect(await chest.call('delegate', { profile: to || 'x', tool: 'read_book' })).toMatchObject({ error: closed });
+  });
+
+  it('asks an approver where the profile says ask', async () => {
+    const questions: unknown[] = [];
+    const answer = (isYes: boolean) => (request: { readonly question?: string }) => {
+      questions.push(request.question);
+      return isYes;
+    };
+    const down = { to: 'cellar', tool: 'read_book' };
+    const yes = await open({ approve: answer(true) });
+    expect(await yes.chest.call('hand_on', down)).toMatchObject({ data: { profile: 'cellar' } });
+    const no = await open({ approve: answer(false) });
+    expect(await no.chest.call('hand_on', down)).toMatchObject({ data: { refused: { code: 'denied' } } });
+    expect(questions).toEqual(Array.from({ length: 2 }, () => 'May "desk" delegate to the profile "cellar"?'));
+    const { crib, chest } = await open();
+    const waiting = chest.call('hand_on', down);
+    const [asked] = await vi.waitUntil(async () => {
+      const list = await crib.approvals.list({ state: 'waiting' });
+      return list.length > 0 && list;
+    });
+    await crib.approvals.answer(asked?.id ?? '', { decision: 'approve' }, { id: 'olga', operator: true });
+    expect(await waiting).toMatchObject({ data: { profile: 'cellar' } });
+  });
+
+  it('needs only the grant of the profile; the caller itself cannot open the target', async () => {
+    const { crib, chest } = await open({ profiles: ['desk'] });
+    await expect(crib.open('library', { id: 'alice', profiles: ['desk'] })).rejects.toThrow('may not use');
+    expect(await chest.call('hand_on', { to: 'library', tool: 'read_book' })).toMatchObject({ data: READ });
+    // A parked call is opened again under its own profile, so it is refused instead.
+    const parked = await chest.call('hand_on', { to: 'library', tool: 'wipe' }, { park: true });
+    expect(parked).toMatchObject({ ok: false, error: { code: 'denied' } });
+  });
+
+  it('a call under the target requires approval like any other', async () => {
+    const { crib, chest } = await open();
+    const waiting = await chest.call('hand_on', { to: 'library', tool: 'wipe' }, { park: true });
+    expect(waiting).toMatchObject({ status: 'waiting' });
+    expect(await crib.approvals.list({})).toMatchObject([{ tool: 'wipe', profile: 'library' }]);
+  });
+
+  it('in a circle ends at the limit of nested calls', async () => {
+    const around = tool('around', 'Go round', {
+      run: async (_: unknown, call: ToolCall) => {
+        const opened = await call.delegate(call.profile === 'a' ? 'b' : 'a');
+        return opened.ok ? opened.chest.call('around', {}) : 'closed';
+      },
+    });
+    const crib = await createCrib({
+      tools: [around],
+      profiles: { a: { delegate: { b: 'open' } }, b: { delegate: { a: 'open' } } },
+    });
+    const result = await (await crib.open('a', { id: 'alice' })).call('around', {});
+    expect(result).toMatchObject({ error: { code: 'denied', message: expect.stringContaining('levels deep') } });
+    await crib.close();
+  });
+});
+
+describe('the tool delegate', () => {
+  it('is listed where the profile may delegate, and its description lists the targets', async () => {
+    const { crib, chest } = await open();
+    const { description = '' } = chest.list().find(({ name }) => name === 'delegate') ?? {};
+    expect(description).toContain('Profile library, 3 tools:\n  - hand_on: Hand on work\n  - read_book');
+    expect(description).toContain('Profile cellar, after approval, 1 tool:');
+    expect(description).not.toMatch(/attic|fire/);
+    const cellar = await crib.open('cellar', { id: 'alice' });
+    expect(cellar.list().map(({ name }) => name)).toEqual(['read_book']);
+    expect(await cellar.call('delegate', { profile: 'desk', tool: 'greet' })).toMatchObject({
+      error: { code: 'unknown_tool' },
+    });
+  });
+
+  it('finds tools of a target and calls them', async () => {
+    const { chest } = await open();
+    const found = await chest.call('delegate', { profile: 'library', query: 'read a book' });
+    expect(found).toMatchObject({ data: { tools: [{ name: 'read_book', inputSchema: { type: 'object' } }] } });
+    expect(JSON.stringify(found)).not.toContain('greet');
+    const called = await chest.call('delegate', { profile: 'library', tool: 'read_book', arguments: { page: 1 } });
+    expect(called).toMatchObject({ ok: true, data: { ...READ, input: { page: 1 } } });
+  });
+
+  it.each([
+    { profile: 'library' },
+    { profile: 'library', query: 'x', tool: 'y' },
+    { tool: 'read_book' },
+    { profile: 5 },
+  ])('refuses %j', async (input) => {
+    const { chest } = await open();
+    expect(await chest.call('delegate', input)).toMatchObject({ error: { code: 'invalid_input' } });
+  });
+
+  it('works inside a script', async () => {
+    const crib = await createCrib({
+      tools: [tool('read_book', 'Read a book')],
+      profiles: { agent: { include: ['none_*'], expose: 'script', delegate: { library: 'open' } }, library: {} },
+    });
+    const chest = await crib.open('agent', { id: 'alice' });
+    const code = 'return tools.delegate({ profile: "library", tool: "read_book" })';
+    expect(await chest.call('execute_script', { code })).toMatchObject({ data: READ });
+    await crib.close();
+  });
+});
