@@ -32,8 +32,10 @@ export function createChanges(find: TaskLookup, ports: CribTasksPorts): Pick<Cri
         : refuse('unavailable', 'The store with the tasks is not available. Try again later.');
     }
   };
-  const [cancel, resend] = [cancelling(ports), resending(ports)];
-  return { cancel: (id, by) => change(id, by, cancel), resend: (id, by) => change(id, by, resend) };
+  return {
+    cancel: (id, by) => change(id, by, cancelling(ports)),
+    resend: (id, by, options) => change(id, by, resending(ports, options?.door)),
+  };
 }
 
 async function shown(id: string, { store, redact }: CribTasksPorts): Promise<TaskOutcome> {
@@ -68,12 +70,12 @@ function cancelling(ports: CribTasksPorts): Change {
   };
 }
 
-function resending(ports: CribTasksPorts): Change {
+function resending(ports: CribTasksPorts, door: string | undefined): Change {
   return {
     async ofTask(task) {
       if (task.state !== 'done')
         return refuse('conflict', `The task ${task.id} has not ended yet: it is ${task.state}.`);
-      const result = await ports.submitAgain(task);
+      const result = await ports.submitAgain(task, door);
       if (result.status === 'waiting') return shown(result.waiting.id, ports);
       const error = result.status === 'failed' ? result.error : toolError('internal', 'The task was not stored.');
       return { ok: false, error };

@@ -10,7 +10,7 @@ import { failed, type ToolResult } from '../../core/tool-result.ts';
 import { createRecheck } from '../../identity/identify.ts';
 import { idleClock, laterClock, systemClock } from '../../system/clock.ts';
 import { createWebhook, readWebhook, type Webhook } from '../../system/fetch/webhook.ts';
-import { type CribTasks, createTasks } from '../../tasks/crib-tasks.ts';
+import { type CribTasks, type CribTasksPorts, createTasks } from '../../tasks/crib-tasks.ts';
 import type { TaskChest } from '../../tasks/run-task.ts';
 import { type RunTasksOptions, runTasks, type TaskRunner } from '../../tasks/task-runner.ts';
 import { ENTER, type EnterableChest } from '../chest.ts';
@@ -88,16 +88,16 @@ export function createBackground(engine: Engine, context: CribContext, opening: 
 type OpenChest = (made: Pick<StoredTask, 'profile' | 'caller'>) => Promise<EnterableChest>;
 
 /** Submits the call of an ended task again, for the same caller, if that may still make it. */
-function createSubmitAgain(openChest: OpenChest, recheck: Recheck): (task: StoredTask) => Promise<ToolResult> {
-  return async (task) => {
-    const { tool, profile, caller, priority, notify, door } = task;
+function createSubmitAgain(openChest: OpenChest, recheck: Recheck): CribTasksPorts['submitAgain'] {
+  return async (task, door) => {
+    const { tool, profile, caller, priority, notify } = task;
     const lost = await recheck(caller, profile);
     const chest = await openChest(task).catch(asRefusal);
     if ('status' in chest) return chest;
     const refusal = lost === undefined ? undefined : toolError('denied', `"${tool}" was not sent again: ${lost}.`);
     const { idempotencyKey: _key, ...call } = task.call; // it would repeat the old result
     const submission = { call, delayMs: 0, priority, resentFrom: task.id, ...defined({ notify }) };
-    const options = { ...call, door };
+    const options = { ...call, ...defined({ door }) };
     return chest[ENTER]({ name: tool, input: task.arguments, options, submission, ...defined({ refusal }) });
   };
 }

@@ -131,7 +131,7 @@ async function cancelTask({ crib, asker, params }: RouteRequest): Promise<Answer
 async function resendTask({ crib, asker, params }: RouteRequest): Promise<Answer> {
   const { id = '' } = params;
   if ((await crib.tasks.get(id, asker.caller)) === undefined) return noSuchTask(id);
-  const outcome = await crib.tasks.resend(id, asker.caller);
+  const outcome = await crib.tasks.resend(id, asker.caller, { door: 'rest' });
   const answer = shown(outcome, 202);
   return outcome.ok ? { ...answer, headers: taskAddress(outcome.task.id) } : answer;
 }

@@ -233,6 +233,19 @@ describe('POST /api/tasks/{id}/resend', () => {
     expect(await crib.tasks.wait(id)).toMatchObject({ ok: true, data: 3 });
   });
 
+  it('submits the new task at this door, whichever door the old one came from', async () => {
+    const { ask, crib, token } = await serve();
+    const chest = await crib.open('usual', { id: 'ann' });
+    const result = await chest.submit('add', { a: 1, b: 2 }, { delayMs: DAY_MS, door: 'library' });
+    const id = result.status === 'waiting' ? result.waiting.id : '';
+    await cancel(ask, id, token);
+    expect((await resend(ask, id, token)).json.task).toMatchObject({
+      resentFrom: id,
+      door: 'rest',
+      caller: { id: 'ann' },
+    });
+  });
+
   it('is a conflict while the task is queued or running', async () => {
     const { ask, deeds } = await serveAndRun();
     const { entered, open } = deeds.hold();

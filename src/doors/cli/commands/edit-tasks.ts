@@ -121,7 +121,7 @@ async function cancelTask(crib: Crib, flags: Flags, id: string): Promise<ExitCod
 
 async function resendTask(crib: Crib, flags: Flags, id: string): Promise<ExitCode> {
   if ((await crib.tasks.get(id)) === undefined) throw noSuchTask(id);
-  const task = requireDone(await crib.tasks.resend(id, whoActs()));
+  const task = requireDone(await crib.tasks.resend(id, whoActs(), { door: 'cli' }));
   if (flags.json === true) printTask(task);
   else print(task.id);
   note(`The task ${task.id} repeats ${toLine(id)}.`);
