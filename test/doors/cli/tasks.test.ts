@@ -131,11 +131,9 @@ describe('background calls on the command line', () => {
   });
 
   it.each([
-    [['tasks', 'show', 'nothing'], 1, 'The task "nothing" was not found.'],
     [['tasks', 'cancel', 'a\u001b[31m\nb'], 1, 'was not found'],
     [['tasks', 'resend', 'nothing'], 1, 'The task "nothing" was not found.'],
     [['call', 'add', '--background'], 1, 'invalid_input'],
-    [['call', 'ad', '--background'], 1, 'unknown_tool'],
     [['call', 'add', 'a=1', 'b=2', '--background', '--notify', 'x'], 1, 'The webhook "x" was not found'],
     [['worker', '--source', 'offic'], 2, 'The source "offic" was not found. Did you mean "office"?'],
     [['worker', '--profile', 'nobody'], 2, 'The profile "nobody" was not found.'],
