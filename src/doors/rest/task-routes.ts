@@ -119,12 +119,10 @@ async function listTasks({ crib, asker, query }: RouteRequest): Promise<Answer> 
 
 async function cancelTask({ crib, asker, params }: RouteRequest): Promise<Answer> {
   const { id = '' } = params;
-  const before = await crib.tasks.get(id, asker.caller);
-  if (before === undefined) return noSuchTask(id); // also if the caller may not see it
-  if (before.outcome === 'cancelled') return shown({ ok: true, task: before }, 200);
+  if ((await crib.tasks.get(id, asker.caller)) === undefined) return noSuchTask(id); // also if the caller may not see it
   const outcome = await crib.tasks.cancel(id, asker.caller);
   if (outcome.ok) return shown(outcome, outcome.task.state === 'done' ? 200 : 202);
-  const after = await crib.tasks.get(id, asker.caller); // two may cancel at once
+  const after = await crib.tasks.get(id, asker.caller); // it may have been cancelled before
   return after?.outcome === 'cancelled' ? shown({ ok: true, task: after }, 200) : refuseFor(outcome.error);
 }
 
