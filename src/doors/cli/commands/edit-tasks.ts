@@ -110,9 +110,10 @@ function whoActs(): Caller {
 }
 
 async function cancelTask(crib: Crib, flags: Flags, id: string): Promise<ExitCode> {
-  const before = await crib.tasks.get(id);
-  if (before === undefined) throw noSuchTask(id);
-  const task = before.outcome === 'cancelled' ? before : requireDone(await crib.tasks.cancel(id, whoActs()));
+  if ((await crib.tasks.get(id)) === undefined) throw noSuchTask(id);
+  const outcome = await crib.tasks.cancel(id, whoActs());
+  const after = outcome.ok ? undefined : await crib.tasks.get(id); // it may have been cancelled before
+  const task = after?.outcome === 'cancelled' ? after : requireDone(outcome);
   if (flags.json === true) printTask(task);
   else if (task.state === 'done') print(`${id} cancelled`);
   else print(`${id} is running and was told to end`);
