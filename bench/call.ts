@@ -14,6 +14,7 @@ const schema = {
   additionalProperties: false,
 } as const;
 const run = ({ a, b }: { a: number; b: number }) => a + b;
+const runLater = async (given: { a: number; b: number }) => run(given);
 const description = 'Add two numbers';
 
 /** The guarded call of `add`, beside the bare function and the peers, in one run. */
@@ -22,26 +23,20 @@ export async function benchCall(): Promise<void> {
     tools: [
       defineTool({ name: 'add', description, input: schema, run }),
       defineTool({ name: 'add_zod', description, input, run }),
+      defineTool({ name: 'add_later', description, input: schema, run: runLater }),
     ],
   });
   for (const name of ['timeout', 'retry']) plain.extensions.remove(name);
+  const policy = {
+    access: { roles: ['dev'] },
+    rates: [{ scope: 'caller' as const, amount: 1e12, perMs: 1000 }],
+    concurrency: [{ scope: 'tool' as const, amount: 100 }],
+    timeoutMs: 5000,
+    retries: 2,
+  };
+  const guards = { description, input: schema, effects: { readOnly: true }, policy };
   const guarded = await createCrib({
-    tools: [
-      defineTool({
-        name: 'add',
-        description,
-        input: schema,
-        effects: { readOnly: true },
-        policy: {
-          access: { roles: ['dev'] },
-          rates: [{ scope: 'caller', amount: 1e12, perMs: 1000 }],
-          concurrency: [{ scope: 'tool', amount: 100 }],
-          timeoutMs: 5000,
-          retries: 2,
-        },
-        run,
-      }),
-    ],
+    tools: [defineTool({ ...guards, name: 'add', run }), defineTool({ ...guards, name: 'add_later', run: runLater })],
     profiles: {
       assistant: { policy: { access: { users: ['alice'] }, rates: [{ scope: 'profile', amount: 1e12, perMs: 1000 }] } },
     },
@@ -79,6 +74,16 @@ export async function benchCall(): Promise<void> {
       run: () => guardedChest.call('add', { a: 1, b: 2 }),
     },
     {
+      name: 'toolcrib, validation alone',
+      note: 'JSON Schema, asynchronous tool',
+      run: () => plainChest.call('add_later', { a: 1, b: 2 }),
+    },
+    {
+      name: 'toolcrib, guarded',
+      note: 'the same guards, asynchronous tool',
+      run: () => guardedChest.call('add_later', { a: 1, b: 2 }),
+    },
+    {
       name: 'Mastra createTool().execute',
       note: 'validation only',
       run: () => mastra.execute?.({ a: 1, b: 2 }, {} as never),
@@ -88,11 +93,12 @@ export async function benchCall(): Promise<void> {
     { name: 'crib.open', note: 'warm', run: () => guarded.open('assistant', caller) },
   ]);
   const slowest = timings.find((timing) => timing.name.startsWith('LangChain'))?.microseconds ?? Number.NaN;
-  printTable('One call of add, median', [
-    ['', 'us', 'LangChain takes', ''],
-    ...timings.map(({ name, microseconds, note }) => [
+  printTable('One call of add', [
+    ['', 'us, median', 'thread us, mean', 'LangChain takes', ''],
+    ...timings.map(({ name, microseconds, threadMicroseconds, note }) => [
       name,
       microseconds.toFixed(2),
+      threadMicroseconds.toFixed(2),
       `${(slowest / microseconds).toFixed(1)} x`,
       note,
     ]),

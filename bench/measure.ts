@@ -9,34 +9,46 @@ export interface Contender {
 export interface Timing {
   readonly name: string;
   readonly note: string;
+  /** Median of the rounds. */
   readonly microseconds: number;
+  /** Mean CPU time of this thread: collecting garbage counts, and whatever else runs on the machine does not. */
+  readonly threadMicroseconds: number;
 }
 
-const ROUNDS = 15;
-const ROUND_MS = 40;
+const ROUNDS = 400;
+/** Shorter than a turn of the scheduler, so that most rounds are not interrupted. */
+const ROUND_MS = 1.5;
 
-/** Median time of one call of each contender. Rounds take turns, so that a noisy moment hits all alike. */
+/** Time of one call of each contender. Rounds take turns, so that a noisy moment hits all alike. */
 export async function compare(contenders: readonly Contender[]): Promise<readonly Timing[]> {
   const batches = new Map<Contender, number>();
   for (const contender of contenders) batches.set(contender, await batchSize(contender));
   const times = new Map<Contender, number[]>(contenders.map((contender) => [contender, []]));
+  const cpu = new Map<Contender, number>();
   for (let round = 0; round < ROUNDS; round++) {
-    for (const contender of contenders)
+    for (const contender of contenders) {
+      const before = process.threadCpuUsage();
       times.get(contender)?.push(await timeBatch(contender, batches.get(contender) ?? 1));
+      const { user, system } = process.threadCpuUsage(before);
+      cpu.set(contender, (cpu.get(contender) ?? 0) + user + system);
+    }
   }
   return contenders.map((contender) => ({
     name: contender.name,
     note: contender.note ?? '',
     microseconds: median(times.get(contender) ?? []),
+    threadMicroseconds: (cpu.get(contender) ?? 0) / (ROUNDS * (batches.get(contender) ?? 1)),
   }));
 }
 
-/** How many calls fill a round; finding out warms the code up. */
+const WARM_UP_MS = 150;
+
+/** How many calls fill a round, measured with warm code. */
 async function batchSize(contender: Contender): Promise<number> {
-  for (let count = 1000; ; count *= 2) {
-    const elapsedMs = ((await timeBatch(contender, count)) * count) / 1000;
-    if (elapsedMs >= ROUND_MS) return count;
-  }
+  const end = performance.now() + WARM_UP_MS;
+  const times: number[] = [];
+  while (performance.now() < end) times.push(await timeBatch(contender, 100));
+  return Math.max(10, Math.round((ROUND_MS * 1000) / median(times)));
 }
 
 /** Microseconds a call. */
