@@ -130,6 +130,14 @@ export function withoutTerminalCodes(text: string): string {
   return text.replace(TERMINAL_CODES, '');
 }
 
+const HIDDEN = /(?![\n\r\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const ALL_HIDDEN = new RegExp(HIDDEN.source, 'gu');
+
+/** The text as a terminal would show it, without terminal codes and invisible characters; undefined if it has none. */
+export function seenText(text: string): string | undefined {
+  return HIDDEN.test(text) ? withoutTerminalCodes(text).replace(ALL_HIDDEN, '') : undefined;
+}
+
 /** Turns a single name into a list. */
 export function listOf<T extends string>(value: T | readonly T[] | undefined): readonly T[] {
   if (value === undefined) return [];

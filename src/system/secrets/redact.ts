@@ -1,9 +1,14 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { seenText } from '../../core/visible-text.ts';
 import { hiding } from './secret.ts';
 import type { Secrets } from './secrets.ts';
 
-/** Creates a function that removes the values of known secrets from a text (plain, base64, URL-encoded or in JSON), and toolcrib's own keys. The search is rebuilt only when the known secrets change. */
+/**
+ * Creates a function that removes the values of known secrets from a text (plain, base64, URL-encoded or in JSON), and
+ * toolcrib's own keys. The search is rebuilt only when the known secrets change. A colour or an invisible character
+ * inside a value hides it from the search, not from a reader: such a text loses all of them.
+ */
 export function createRedact(secrets: Secrets): (text: string) => string {
   let revision = -1;
   let hide = (text: string): string => text;
@@ -12,7 +17,11 @@ export function createRedact(secrets: Secrets): (text: string) => string {
       revision = secrets.revision();
       hide = hiding(secrets.known());
     }
-    return hideTokens(hide(text));
+    const shown = hideTokens(hide(text));
+    const seen = seenText(shown);
+    if (seen === undefined) return shown;
+    const hidden = hideTokens(hide(seen));
+    return hidden === seen ? shown : hidden;
   };
 }
 

@@ -175,3 +175,29 @@ describe('the known secrets may change', () => {
     expect(secrets.revision()).toBe(before);
   });
 });
+
+describe('a secret with characters inside that a terminal does not show', () => {
+  const value = 'hunter2-super-secret-value';
+  it.each([
+    ['a colour', '\u001b[31m'],
+    ['a title of the window', '\u001b]0;x\u0007'],
+    ['a link', '\u001b]8;;http://x.test\u0007'],
+    ['an 8-bit code', '\u009b31m'],
+    ['a zero-width space', '\u200b'],
+    ['a joiner', '\u200d'],
+    ['a direction', '\u202e'],
+    ['a NUL', '\u0000'],
+  ])('is hidden: %s', (_, inside) => {
+    const redact = redactOf({ tok: value });
+    for (const at of [1, 8, 12, 25]) {
+      const text = `before ${value.slice(0, at)}${inside}${value.slice(at)} after`;
+      expect(redact(text)).toBe('before [secret tok] after');
+    }
+    expect(redact(Array.from(value).join(inside))).toBe('[secret tok]');
+  });
+
+  it('costs other texts nothing of what they hold', () => {
+    const text = `\u001b[31mred\u001b[0m \u200d and ${value.slice(0, 7)}`;
+    expect(redactOf({ tok: value })(text)).toBe(text);
+  });
+});
