@@ -26,7 +26,7 @@ const LOCK = sql`
 const KEPT_MS = 7 * 86_400_000;
 
 /** A process that claimed a slot and did not submit it in this time is taken to be gone. */
-export const CLAIM_MS = 15_000;
+const CLAIM_MS = 15_000;
 
 /** Schedules and their progress, in an engine. */
 export function schedules(engine: SqlEngine, now: () => number): StoredSchedules {

@@ -12,7 +12,7 @@ export interface ScheduleInput extends Omit<ScheduleConfig, 'at'> {
 
 /** The most schedules of a configuration, and the most that operators can add. */
 export const MOST_SCHEDULES = 1000;
-export const MOST_PRIORITY = 100;
+const MOST_PRIORITY = 100;
 const MOST_ROLES = 100;
 const MOST_ARGUMENT_BYTES = 262_144;
 const MAX_NAME_LENGTH = 200;
