@@ -4,7 +4,7 @@ import { frozenCopy, type JsonObject, type MaybePromise, NotJsonError } from '..
 import { clampTuning } from '../core/policy.ts';
 import type { Submission, TaskRun } from '../core/ports/stored-tasks.ts';
 import type { Profile } from '../core/profile.ts';
-import { didYouMean } from '../core/read-options.ts';
+import { defined, didYouMean } from '../core/read-options.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { createRun, RUN, type ToolSpec } from '../core/tool-spec.ts';
@@ -181,4 +181,11 @@ function depthOf(call: Call): number {
   let depth = 0;
   for (let ancestor = call.parent; ancestor !== undefined; ancestor = ancestor.parent) depth++;
   return depth;
+}
+
+/** The options that a nested call inherits. */
+export function inheritedOptions(call: Call): CallOptions {
+  const { conversation, turn, timeZone, door } = call.said;
+  const { park, context, onQuestion } = call.origin.options;
+  return defined({ conversation, turn, timeZone, door, park, context, onQuestion });
 }

@@ -87,7 +87,7 @@ export interface TakenUp extends SaidAlong {
 }
 
 /** Tools for calls that are nested in a call. */
-export interface NestedTools {
+interface NestedTools {
   /** The active tools. */
   list(): readonly ToolSpec[];
   search(

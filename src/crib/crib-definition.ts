@@ -20,7 +20,7 @@ import { readExtension } from './bind-extensions.ts';
 import type { Configuration } from './configured/configuration.ts';
 import { openBuiltin } from './configured/configured-retrieval.ts';
 import { type CribOptions, readExecutors, readProfiles } from './crib-options.ts';
-import { metaSources, ownToolsOf } from './own-tools.ts';
+import { metaSources, ownToolsOf } from './own-tools/own-tools.ts';
 import type { OnDuplicate } from './sources/name-clashes.ts';
 
 /** The checked parts of a crib that stay the same for its lifetime. */

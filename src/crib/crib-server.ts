@@ -20,7 +20,7 @@ import type { Chest } from './chest.ts';
 import type { Crib } from './crib.ts';
 import type { Engine } from './engine.ts';
 import { openAgain } from './open.ts';
-import { readKeptResult, type ShownResult } from './read-result.ts';
+import { readKeptResult, type ShownResult } from './own-tools/read-result.ts';
 import { type CribRequestStates, createRequestStates } from './request-states.ts';
 import { noteServer } from './running-server.ts';
 import type { EntryMistake } from './sources/check-stored.ts';

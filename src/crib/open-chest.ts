@@ -1,13 +1,13 @@
 import type { Call, CallHost } from '../call/call.ts';
 import { type CallOptions, readRequest } from '../call/call-input.ts';
-import { type Entering, type Entrance, enterCall } from '../call/enter-call.ts';
+import { type Entering, type Entrance, enterCall, inheritedOptions } from '../call/enter-call.ts';
 import type { Pipeline } from '../call/pipeline.ts';
 import { type BundleInfo, bundleInfo } from '../core/bundle.ts';
 import type { Caller } from '../core/caller.ts';
 import type { Generation, ProfileSet } from '../core/catalog.ts';
 import { isPromise } from '../core/json.ts';
 import type { Profile } from '../core/profile.ts';
-import { defined, describe } from '../core/read-options.ts';
+import { describe } from '../core/read-options.ts';
 import type { Retriever, SearchHit, SearchOptions } from '../core/retriever.ts';
 import type { CallRequest, Delegation, ToolCall } from '../core/tool-call.ts';
 import { ToolcribError } from '../core/tool-error.ts';
@@ -213,7 +213,7 @@ class OpenChest implements Omit<EnterableChest, keyof DeprecatedNames> {
       search: (query, options) => this.search(query, options),
       bundles: () => this.#bundles(this.available()),
       call: (name, input, options) =>
-        this.#enter({ name, input, options: { ...inherited(call), ...options, ...more }, parent: call }),
+        this.#enter({ name, input, options: { ...inheritedOptions(call), ...options, ...more }, parent: call }),
     };
   }
 
@@ -246,11 +246,4 @@ Object.defineProperties(OpenChest.prototype, Object.getOwnPropertyDescriptors(de
 /** One caller's chest under one profile. */
 export function createChest(host: ChestHost, opening: Opening, caller: Caller): EnterableChest {
   return new OpenChest(host, opening, caller) as OpenChest & DeprecatedNames; // added to its prototype above
-}
-
-/** The options that a nested call inherits. */
-function inherited(call: Call): CallOptions {
-  const { conversation, turn, timeZone, door } = call.said;
-  const { park, context, onQuestion } = call.origin.options;
-  return defined({ conversation, turn, timeZone, door, park, context, onQuestion });
 }

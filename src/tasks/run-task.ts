@@ -16,7 +16,7 @@ export interface TaskChest {
 }
 
 /** The parts of a task's call that live in this process. */
-export interface RunningCall {
+interface RunningCall {
   readonly signal: AbortSignal;
   readonly run: TaskRun;
   onProgress(progress: Progress): void;

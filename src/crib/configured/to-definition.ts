@@ -15,7 +15,7 @@ import { type Config, inWords, type LoadedConfig } from '../config/loaded-config
 import { recordOf } from '../config/source-schema.ts';
 import { type CribDefinition, readDefinition, requireSources } from '../crib-definition.ts';
 import { type CribOptions, readProfiles } from '../crib-options.ts';
-import { metaSources, OWN_TOOLS, ownToolsOf } from '../own-tools.ts';
+import { metaSources, OWN_TOOLS, ownToolsOf } from '../own-tools/own-tools.ts';
 import { createConfiguredExtensions, turnedOff } from './configured-extensions.ts';
 import { configuredRetrieval } from './configured-retrieval.ts';
 import type { ConfiguredSources } from './configured-sources.ts';
@@ -88,7 +88,7 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
 /** The sources of the crib's own tools with these names. */
 async function readMetaSources(names: readonly string[], { results }: Store) {
   return metaSources([
-    ...(names.includes('read_result') ? [(await import('../read-result.ts')).readResult(results)] : []),
+    ...(names.includes('read_result') ? [(await import('../own-tools/read-result.ts')).readResult(results)] : []),
     ...OWN_TOOLS.filter(({ name }) => names.includes(name)),
   ]);
 }

@@ -35,7 +35,7 @@ async function openCrib(
   // A command that keeps running gets the lists of servers later; a command that prints once needs them first.
   const options = { configFile: config ?? process.cwd(), watch, background };
   if (!runsScripts) return needsSources ? createCrib(options) : createStoreCrib(options);
-  const { withScripts } = await import('../../crib/own-tools.ts');
+  const { withScripts } = await import('../../crib/own-tools/own-tools.ts');
   return createObservedCrib(options, undefined, withScripts);
 }
 

@@ -7,7 +7,7 @@ import type { InnerAnswer, InnerRequest, ScriptEnd, ScriptLimits, ScriptTurn } f
 import type { ScriptThread } from './script-threads.ts';
 
 /** A script with its input and limits. */
-export interface Script {
+interface Script {
   readonly code: string;
   readonly input: JsonObject;
   readonly limits: ScriptLimits;

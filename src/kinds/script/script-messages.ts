@@ -55,7 +55,7 @@ export interface InnerAnswer {
 }
 
 /** Answers for a running script, in the order in which it receives them. */
-export interface ScriptAnswers {
+interface ScriptAnswers {
   readonly kind: 'answers';
   readonly answers: readonly InnerAnswer[];
 }

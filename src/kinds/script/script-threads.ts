@@ -16,7 +16,7 @@ export interface ScriptThread {
   stop(): Promise<void>;
 }
 
-export interface ThreadListener {
+interface ThreadListener {
   onTurn(turn: ScriptTurn): void;
   onDeath(isOutOfMemory: boolean): void;
 }

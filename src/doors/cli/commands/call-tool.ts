@@ -11,12 +11,12 @@ import {
 } from '../../../core/tool-result.ts';
 import type { Chest } from '../../../crib/chest.ts';
 import type { Crib } from '../../../crib/crib.ts';
+import { approverOf } from '../ask-on-terminal.ts';
 import { parseArguments, readArguments } from '../call-arguments.ts';
 import type { ExitCode, Invocation } from '../command.ts';
 import { readTaskFlags } from '../flags.ts';
 import { noteMissingRunner, openChest, quoteWord, suggestTool, untilListed, withCrib } from '../open-crib.ts';
 import { cancelOnInterrupt, type Interruption, note, paint, print, printJson, toLine, toLines } from '../output.ts';
-import { approverOf } from './ask-on-terminal.ts';
 
 /** `toolcrib call TOOL`: calls a tool, and asks on the terminal if it requires approval. */
 export async function callTool({ words, flags }: Invocation): Promise<ExitCode> {

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { messageOf } from '../../../core/tool-error.ts';
+import { approverOf } from '../ask-on-terminal.ts';
 import { parseArguments, readArguments } from '../call-arguments.ts';
 import type { ExitCode, Invocation } from '../command.ts';
 import { usage } from '../flags.ts';
 import { openChest, untilListed, withCrib } from '../open-crib.ts';
 import { cancelOnInterrupt } from '../output.ts';
-import { approverOf } from './ask-on-terminal.ts';
 import { callAndPrint } from './call-tool.ts';
 
 /** `toolcrib script FILE`: runs a script that calls tools, under the profile. */

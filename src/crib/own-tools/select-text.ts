@@ -1,8 +1,8 @@
-import type { JsonValue } from '../core/json.ts';
-import { unescapePointer } from '../core/json-pointer.ts';
-import { ToolcribError } from '../core/tool-error.ts';
-import { createLinearPatterns } from '../schemas/linear-pattern.ts';
-import { createWorkLimit, TooMuchWorkError } from '../schemas/work-limit.ts';
+import type { JsonValue } from '../../core/json.ts';
+import { unescapePointer } from '../../core/json-pointer.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
+import { createLinearPatterns } from '../../schemas/linear-pattern.ts';
+import { createWorkLimit, TooMuchWorkError } from '../../schemas/work-limit.ts';
 
 /** A long text, and its value if it is JSON. */
 export interface LongText {

@@ -1,12 +1,12 @@
-import type { ProfileSet } from '../core/catalog.ts';
-import { isOutOfUse, META_SOURCE } from '../core/meta-tools.ts';
-import type { Profile } from '../core/profile.ts';
-import type { Source } from '../core/source.ts';
-import type { ToolSpec } from '../core/tool-spec.ts';
-import { executeScript } from '../kinds/script/execute-script.ts';
-import { SEARCH_META_TOOLS } from '../search/search-meta-tools.ts';
-import type { CribDefinition } from './crib-definition.ts';
-import { delegateTool } from './delegate.ts';
+import type { ProfileSet } from '../../core/catalog.ts';
+import { isOutOfUse, META_SOURCE } from '../../core/meta-tools.ts';
+import type { Profile } from '../../core/profile.ts';
+import type { Source } from '../../core/source.ts';
+import type { ToolSpec } from '../../core/tool-spec.ts';
+import { executeScript } from '../../kinds/script/execute-script.ts';
+import { SEARCH_META_TOOLS } from '../../search/search-meta-tools.ts';
+import type { CribDefinition } from '../crib-definition.ts';
+import { delegateTool } from '../delegate.ts';
 
 /** The crib's own tools that depend on profiles. */
 export const OWN_TOOLS: readonly ToolSpec[] = [...SEARCH_META_TOOLS, executeScript, delegateTool];

@@ -1,8 +1,8 @@
-import { approvalText } from '../../../core/approval-text.ts';
-import type { ApprovalRequest, Approve } from '../../../core/caller.ts';
-import type { Flags } from '../flags.ts';
-import { whoIsHere } from '../open-crib.ts';
-import { type Interruption, note, toLine } from '../output.ts';
+import { approvalText } from '../../core/approval-text.ts';
+import type { ApprovalRequest, Approve } from '../../core/caller.ts';
+import type { Flags } from './flags.ts';
+import { whoIsHere } from './open-crib.ts';
+import { type Interruption, note, toLine } from './output.ts';
 
 /** The approver of a command: `--yes`, or the user at the terminal. */
 export function approverOf({ yes }: Flags, interruption: Interruption): Approve | undefined {

@@ -1,10 +1,10 @@
-import type { Caller } from '../core/caller.ts';
-import type { KeptResult, StoredResults } from '../core/ports/stored-results.ts';
-import type { ToolCall } from '../core/tool-call.ts';
-import { ToolcribError, toolError } from '../core/tool-error.ts';
-import { done, type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
-import type { ToolSpec } from '../core/tool-spec.ts';
-import { defineTool } from '../define/define-tool.ts';
+import type { Caller } from '../../core/caller.ts';
+import type { KeptResult, StoredResults } from '../../core/ports/stored-results.ts';
+import type { ToolCall } from '../../core/tool-call.ts';
+import { ToolcribError, toolError } from '../../core/tool-error.ts';
+import { done, type FailedResult, failed, type ToolResult } from '../../core/tool-result.ts';
+import type { ToolSpec } from '../../core/tool-spec.ts';
+import { defineTool } from '../../define/define-tool.ts';
 import { selectText, type TextPart } from './select-text.ts';
 
 const count = (minimum: number, description: string) => ({ type: 'integer', minimum, description });
