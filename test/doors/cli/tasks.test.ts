@@ -78,7 +78,7 @@ describe('background calls on the command line', () => {
     expect(said.stderr).toContain('runs background calls of all profiles from all sources, at most 2 at once.');
     await untilWorker(() => said.stdout.includes(id));
     expect(JSON.parse(said.stdout)).toEqual({ at: expect.any(String), id, tool: 'add', outcome: 'done' });
-    await expect.poll(async () => (await taskOf(id)).state).toBe('done');
+    await expect.poll(async () => (await taskOf(id)).state, { timeout: 15_000 }).toBe('done');
     expect(await taskOf(id)).toMatchObject({
       outcome: 'done',
       result: { ok: true, data: 3 },

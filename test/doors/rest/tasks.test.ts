@@ -68,7 +68,7 @@ describe('a call with async', () => {
     const { ask, crib, token, deeds } = await serveAndRun();
     const { json } = await execute(ask, 'wipe', { what: 'all' }, { async: true });
     const { id } = json.waiting;
-    await expect.poll(async () => (await taskOf(ask, id)).state).toBe('waiting');
+    await expect.poll(async () => (await taskOf(ask, id)).state, { timeout: 10_000 }).toBe('waiting');
     const { approvalId } = await taskOf(ask, id);
     expect(deeds.wiped).toEqual([]);
     await ask(`/api/approvals/${approvalId}`, { token, body: { decision: 'approve' } });
