@@ -4,6 +4,7 @@ import { MISSED_RULES, type Schedule } from '../core/ports/stored-schedules.ts';
 import { defined, describe, readNameList, readOptions } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { readCron, readOnce, readTime, type Timing } from './cron.ts';
+import { LONGEST_MS } from './submission.ts';
 
 /** A schedule as code writes it: like in the configuration, and a time may be milliseconds since 1970. */
 export interface ScheduleInput extends Omit<ScheduleConfig, 'at'> {
@@ -55,7 +56,7 @@ export async function readSchedule(value: unknown, what = 'A schedule'): Promise
     ...(given.notify !== undefined && { notify: readText(given.notify, 'notify') }),
     ...defined({
       priority: readWhole(given.priority, 'priority', { from: -MOST_PRIORITY, to: MOST_PRIORITY }),
-      expiresMs: readWhole(expiresMs, 'expiresMs', { from: 1, to: LATEST }),
+      expiresMs: readWhole(expiresMs, 'expiresMs', { from: 1, to: LONGEST_MS }),
     }),
   };
   await timingOf(schedule);

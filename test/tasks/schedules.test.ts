@@ -107,6 +107,7 @@ describe('schedules that operators add', () => {
     [{ ...NIGHTLY, missed: 'all' }, 'missed must be skip or once, got "all"'],
     [{ ...NIGHTLY, priority: 101 }, 'priority must be a whole number from -100 to 100, got 101'],
     [{ ...NIGHTLY, expiresMs: 0 }, 'expiresMs must be a whole number from 1'],
+    [{ ...NIGHTLY, expiresMs: 1e15 }, 'expiresMs must be a whole number from 1'],
     [{ ...NIGHTLY, replace: 'yes' }, 'replace must be true or false'],
     [{ ...NIGHTLY, often: true }, 'has no "often"'],
     [undefined, 'The name of a schedule'],

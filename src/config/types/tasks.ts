@@ -53,7 +53,7 @@ export interface ScheduleConfig {
   readonly missed?: 'skip' | 'once';
   /** Tasks with a higher number run first, from -100 to 100; default 0. */
   readonly priority?: number;
-  /** Time in milliseconds in which the task must begin; default that of all tasks. */
+  /** Time in milliseconds in which the task must begin, at most 366 days; default tasks.expireMs. */
   readonly expiresMs?: number;
   /** The webhook of tasks.webhooks that is told about the end of each task. */
   readonly notify?: string;

@@ -2,6 +2,7 @@ import { names } from '../../config/policy-schema.ts';
 import { anything, choice, mapOf, NAMES, object, text, typed, whole } from '../../config/schema-node.ts';
 import type { ScheduleConfig } from '../../config/types/tasks.ts';
 import { MISSED_RULES } from '../../core/ports/stored-schedules.ts';
+import { LONGEST_MS } from '../../tasks/submission.ts';
 
 /** Schedules by name. Cron expressions, times and time zones are checked when the configuration is read. */
 export const schedulesNode = mapOf(
@@ -24,7 +25,11 @@ export const schedulesNode = mapOf(
           'Treatment of times at which no process ran tasks: skip them (default), or make up for the last one once.',
         ),
         priority: whole('Tasks with a higher number run first, from -100 to 100; default 0.', -100, 100),
-        expiresMs: whole('Time in milliseconds in which the task must begin; default that of all tasks.'),
+        expiresMs: whole(
+          'Time in milliseconds in which the task must begin, at most 366 days; default tasks.expireMs.',
+          1,
+          LONGEST_MS,
+        ),
         notify: text('The webhook of tasks.webhooks that is told about the end of each task.'),
       },
       ['tool'],
