@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { describe } from '../core/read-options.ts';
 import { ToolcribError, whyUnreadable } from '../core/tool-error.ts';
+import { hideLogin } from '../core/visible-text.ts';
 import { type ParsedConfig, type Position, parseConfig } from './parse-config.ts';
 
 /** Locates mistakes in a configuration and formats them. */
@@ -65,12 +66,32 @@ export function toConfigError(shownAs: string, reports: readonly string[]): Tool
 }
 
 const WIDTH = 100;
+const MAX_LINE = 10_000;
+
+/** The value of a key that is named like a credential. */
+const NAMED =
+  /(?<=(?:token|secret|password|passwd|pwd|pass|key|auth|authorization|credentials?)["']?\s?[:=]\s?)("[^"]*"?|'[^']*'?|[^\s,}\]{["'$][^\s,}\]]*)/gi;
+/** Values of variables and headers, in one line. */
+const VARIABLES = /(?<=\b(?:env|headers)["']?\s?:\s?\{)[^}]*/g;
+const VALUE = /(?<=:\s?)("[^"]*"?|'[^']*'?|[^\s,"']+)/g;
+/** A word of letters and digits that is as long as a token; not a key, path, address or version. */
+const WORD = /(?<![\w./:@\\$-])(?=\w*[a-z])(?=\w*\d)[\w+=-]{12,}(?![\w./@\\-]|["']?\s?:)/gi;
+
+/** Masks what may be a credential, character by character, so that columns stay the same. */
+function hideCredentials(line: string): string {
+  const mask = (text: string) => '*'.repeat(text.length);
+  return hideLogin(line)
+    .replace(VARIABLES, (values) => values.replace(VALUE, mask))
+    .replace(NAMED, mask)
+    .replace(WORD, mask);
+}
 
 /** The line with a caret under the column. The line ends there if the rest may be a credential. */
 function excerpt(line: string, { line: number, column }: Position, isHidden: boolean): string {
   const from = Math.max(0, column - 1 - WIDTH / 2);
   const to = isHidden ? column - 1 : from + WIDTH;
-  const cut = `${from > 0 ? '…' : ''}${line.slice(from, to)}${to < line.length ? '…' : ''}`;
+  const safe = hideCredentials(line.slice(0, MAX_LINE));
+  const cut = `${from > 0 ? '…' : ''}${safe.slice(from, to)}${to < line.length ? '…' : ''}`;
   const gutter = `${number} | `;
   const caret = ' '.repeat(column - 1 - from + (from > 0 ? 1 : 0));
   return `  ${gutter}${cut.replaceAll(/\p{Cc}/gu, ' ')}\n  ${' '.repeat(gutter.length - 2)}| ${caret}^`;
@@ -78,7 +99,7 @@ function excerpt(line: string, { line: number, column }: Position, isHidden: boo
 
 /** Replaces comments in JSON with spaces, so that positions stay the same. */
 function blankComments(text: string): string {
-  return text.replaceAll(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (part) =>
+  return text.replaceAll(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, (part) =>
     part.startsWith('"') ? part : part.replaceAll(/[^\n]/g, ' '),
   );
 }

@@ -1,6 +1,7 @@
 import { describe, didYouMean } from '../core/read-options.ts';
 import { compileSelector, type Selector } from '../core/selector.ts';
 import { ToolcribError } from '../core/tool-error.ts';
+import { hideLogin } from '../core/visible-text.ts';
 import { isDelicate, MAX_MISTAKES, type Mistake, type Path, toPathText } from './config-text.ts';
 import { expandVariables, readText, type TextSurroundings } from './read-text.ts';
 import { type JsonType, NAME_SAYS, type SchemaNode } from './schema-node.ts';
@@ -73,7 +74,7 @@ function readString(node: SchemaNode, raw: string, spot: ConfigSpot): unknown {
   const note = (message: string) => surroundings.note(`${toPathText(path)} ${message}`);
   const reading = readText(node, raw, { ...surroundings, note });
   if (reading.ok) return reading.value;
-  const seen = isDelicate(path) || raw === '' ? '' : `, got ${describe(raw)}`;
+  const seen = isDelicate(path) || raw === '' ? '' : `, got ${hideLogin(describe(raw))}`;
   for (const mistake of reading.mistakes) report(spot, mistake.endsWith('.') ? mistake : `${mistake}${seen}.`);
   return undefined;
 }

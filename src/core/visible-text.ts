@@ -170,3 +170,11 @@ function matchesGlob(glob: string, text: string): boolean {
   while (glob[g] === '*') g++;
   return g === glob.length;
 }
+
+/** The login of an address, with or without its scheme. */
+const LOGIN = /(?<=:\/\/)[^\s/@"']{1,200}(?=@|…)|(?<![^\s"'])[^\s/:@"']{1,100}:[^\s/@"']{1,200}(?=@)/g;
+
+/** Masks the login of an address. */
+export function hideLogin(text: string): string {
+  return text.replace(LOGIN, (login) => '*'.repeat(login.length));
+}

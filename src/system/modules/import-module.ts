@@ -5,6 +5,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isRecord } from '../../core/json.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { hideLogin } from '../../core/visible-text.ts';
 import { findPackage, readManifest } from './installed-packages.ts';
 import { chooseExport, listExports } from './module-exports.ts';
 
@@ -119,7 +120,7 @@ export function resolveModule(specifier: string, folder: string): string {
   if (found === undefined) {
     throw new ToolcribError(
       'not_found',
-      `"${specifier}" is not an installed package; install it, or write a path that begins with "./".`,
+      `"${hideLogin(specifier)}" is not an installed package; install it, or write a path that begins with "./".`,
     );
   }
   const { exports } = readManifest(join(found.folder, 'package.json'), found.manifest);

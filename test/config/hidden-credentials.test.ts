@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { cribOf, folderWith } from '../crib/workshop.ts';
+import { mistakesIn } from './write.ts';
+
+const PASSWORD = 'Sup3rPassw0rdValue77';
+const WORDS = 'correcthorsebattery';
+
+describe('a mistake shows its line without what may be a credential', () => {
+  it.each([
+    ['the login of an address', `store: { url: "postgres://u:${PASSWORD}@127.0.0.1/db", urll: 1 }`],
+    ['the login of a wrong address', `store: { url: "postgress://u:${PASSWORD}@127.0.0.1:1/db" }`],
+    ['the login of an address that is cut', `store: { url: "postgress://user:${PASSWORD}${PASSWORD}@h/db" }`],
+    [
+      'the login of a webhook',
+      `extensions: { approval: { webhook: { url: "https://u:${WORDS}@h.test/x", secrt: z } } }`,
+    ],
+    ['the login of an address without a scheme', `server: { host: "u:${WORDS}@h.test", prt: 1 }`],
+    [
+      'a variable of a server that is there twice',
+      `sources:\n  a: { mcp: { command: x } }\n  a: { mcp: { command: y, env: { T: ${WORDS} } } }`,
+    ],
+    [
+      'a header',
+      `sources:\n  a: { mcp: { url: "https://h.test" } }\n  a: { mcp: { url: "https://h.test", headers: { X: "${WORDS} x" } } }`,
+    ],
+    ['a key', `retrieval: { embeddings: { url: "http://h.test", model: m, key: "${WORDS}", kez: 1 } }`],
+    ['a token in broken YAML', `token: [${PASSWORD}\n  x: }`],
+    ['a word like a token', `profiles: { p: { settings: { k: ${PASSWORD} }, settingz: 1 } }`],
+    ['a word like a token behind a tab', `sources:\n\ta: { T: ${PASSWORD} }`],
+  ])('%s', async (_, text) => {
+    const shown = await mistakesIn(`${text}\n`);
+    expect(shown).toMatch(/toolcrib\.yaml:\d+:\d+: /);
+    expect(shown).not.toContain(PASSWORD.slice(0, 10));
+    expect(shown).not.toContain(WORDS);
+  });
+
+  it('and its other texts stay, with the caret below the mistake', async () => {
+    const shown = await mistakesIn(`store: { url: "postgres://u:${PASSWORD}@h.test/x", urll: 1 }`);
+    const [, line = '', caret = ''] = shown.split('\n');
+    expect(line).toContain(`://${'*'.repeat(PASSWORD.length + 2)}@h.test/x", urll: 1 }`);
+    expect(caret.indexOf('^')).toBe(line.indexOf('urll'));
+  });
+
+  it('nor does a warning about a service whose module is an address', async () => {
+    const crib = await cribOf(folderWith({ 'toolcrib.yaml': `services: { db: "postgres://u:${WORDS}@h/db" }` }));
+    expect(crib.warnings().join()).toContain('is not an installed package');
+    expect(crib.warnings().join()).not.toContain(WORDS);
+  });
+});
+
+describe('comments in JSON', () => {
+  it('that never end are read once', async () => {
+    const { readConfigText } = await import('../../src/config/config-text.ts');
+    const reading = readConfigText(`{}${'/* '.repeat(1_000_000)}`, 'toolcrib.json');
+    expect(await reading).toMatchObject({ value: {} });
+  });
+});
