@@ -51,7 +51,7 @@ const LIVE: Readonly<Record<string, string>> = {
 };
 
 /** The longest delay and lifetime of a task. */
-const LONGEST_MS = 366 * 86_400_000;
+export const LONGEST_MS = 366 * 86_400_000;
 const MOST_PRIORITY = 100;
 
 /** Reads the options of a background call. `now` is the time of this machine. */
