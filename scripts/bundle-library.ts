@@ -17,6 +17,7 @@ const entries = Object.values(manifest.exports).flatMap((target) =>
 /** What is found beside the code that loads or starts it. */
 const BESIDE = [
   'schemas/ajv-classes',
+  'kinds/script/script-thread',
   'store/engines/sqlite-writer-thread',
   'store/engines/sqlite-scan-thread',
   'system/modules/module-probe-thread',
@@ -33,6 +34,7 @@ const EXECUTORS = [
   'src/kinds/mcp/mcp-servers.ts',
   'src/kinds/python/described-source.ts',
   'src/kinds/python/python-executor.ts',
+  'src/kinds/script/script-executor.ts',
   'src/kinds/shell/shell-executor.ts',
 ];
 const LIBRARY = 'src/index.ts';
