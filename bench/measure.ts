@@ -41,7 +41,7 @@ export async function compare(contenders: readonly Contender[]): Promise<readonl
   }));
 }
 
-const WARM_UP_MS = 150;
+const WARM_UP_MS = 800; // compiling takes its time while other programs run
 
 /** How many calls fill a round, measured with warm code. */
 async function batchSize(contender: Contender): Promise<number> {

@@ -7,6 +7,7 @@ import type { CompilableSchema } from './compilable-schema.ts';
 import { toIssues } from './issues.ts';
 import type { LinearPatterns } from './linear-pattern.ts';
 import { type Dialect, WORK_KEYWORD } from './schema-keywords.ts';
+import { isPlainSchema } from './surely-valid.ts';
 import { TooMuchWorkError, type WorkLimit } from './work-limit.ts';
 
 /** A compiled schema. */
@@ -57,7 +58,7 @@ export function createSchemaCompiler(options: AjvOptions): (schema: CompilableSc
 }
 
 function requireValid(ajv: Ajv, schema: JsonSchema): void {
-  if (ajv.validateSchema(schema) === true) return;
+  if (isPlainSchema(schema) || ajv.validateSchema(schema) === true) return;
   const issues = toIssues(ajv.errors ?? [], { noun: 'keyword' });
   const words = issues.map(({ path, message }) => `${path === '' ? 'the top' : path} ${message}`);
   throw new ToolcribError('invalid_schema', `The schema is not valid: ${words.join('; ')}.`);
