@@ -100,6 +100,14 @@ export class Cancellation {
     }
   }
 
+  /** The owners of all cancellations that follow this one, directly or through others. */
+  followers(): readonly Explaining[] {
+    return this.#links().flatMap(({ target }) => {
+      if (typeof target === 'function') return [];
+      return target.#owner === undefined ? target.followers() : [target.#owner, ...target.followers()];
+    });
+  }
+
   onAbort(listener: Listener): () => void {
     const { reason } = this;
     if (reason !== undefined) {

@@ -2,6 +2,7 @@ import { type ApprovalPoller, createPoller } from '../approvals/poller.ts';
 import { createApprover } from '../approvals/request-approval.ts';
 import { isPublicKey } from '../audit/proof.ts';
 import type { Call } from '../call/call.ts';
+import type { Cancellation } from '../call/cancellation.ts';
 import type { ExtensionRecord } from '../config/records.ts';
 import type { Extension } from '../core/extension.ts';
 import { type CribContext, NO_CONTEXT } from '../core/ports/crib-context.ts';
@@ -124,9 +125,14 @@ export function fromRooms(
 }
 
 /** The emergency stops in force in a crib. */
-export function createStopsInForce({ store, isStored }: CribContext, warn: (message: string) => void): LiveStops {
-  const cancel = (call: ToolCall, reason: ToolError) => (call as Call).cancellation.abort(reason); // the pipeline only passes Call objects
-  return createLiveStops({ stored: store?.stops, isStored, cancel, warn });
+export function createStopsInForce(
+  { store, isStored }: CribContext,
+  lifetime: Cancellation,
+  warn: (message: string) => void,
+): LiveStops {
+  const running = () => lifetime.followers() as readonly Call[]; // the calls of the crib follow its lifetime
+  const cancel = (call: ToolCall, reason: ToolError) => (call as Call).cancellation.abort(reason); // likewise
+  return createLiveStops({ stored: store?.stops, isStored, running, cancel, warn });
 }
 
 const findLost = async () => false;

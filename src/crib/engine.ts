@@ -67,7 +67,7 @@ export interface EngineCore {
 /** The part of the core that its other parts may use while it is being built. */
 type CoreSoFar = Pick<
   EngineCore,
-  'fixed' | 'definition' | 'sources' | 'generations' | 'generation' | 'markOld' | 'warnings'
+  'fixed' | 'definition' | 'sources' | 'generations' | 'generation' | 'markOld' | 'warnings' | 'lifetime'
 >;
 
 /** Creates everything that works without sources, and starts nothing. Throws for mistakes in the definition. */
@@ -78,6 +78,7 @@ export function createEngineCore(fixed: FixedDefinition, first: CribDefinition):
     sources: undefined,
     generations: undefined,
     warnings: createWarnings(fixed.context.redact),
+    lifetime: new Cancellation(undefined),
     generation: () => requireStarted(core.generations).current(),
     markOld: () => core.generations?.markOld(), // no generation exists before the first build
   };
@@ -105,13 +106,11 @@ export function createEngineCore(fixed: FixedDefinition, first: CribDefinition):
     warn,
   });
   const inFlight = createInFlight(systemClock);
-  const lifetime = new Cancellation(undefined);
   const submitted: EngineCore['submitted'] = createListeners();
   const made = {
     services,
     admission,
     inFlight,
-    lifetime,
     submitted,
     codeSource,
     registration,
@@ -153,7 +152,7 @@ function createRecordedExtensions(
   });
   const parked = createListeners();
   const poller = createPoller({ approvals: context.store?.approvals, findLost, warn });
-  const stops = createStopsInForce(context, warn);
+  const stops = createStopsInForce(context, core.lifetime, warn);
   const recheck = createRecheck({
     access: () => core.definition.access,
     profiles: () => core.definition.profiles,

@@ -1,6 +1,6 @@
 import type { ExtensionRecord } from '../config/records.ts';
 import type { Next } from '../core/extension.ts';
-import { isPromise, type MaybePromise } from '../core/json.ts';
+import type { MaybePromise } from '../core/json.ts';
 import { stoppableOf, stoppedError } from '../core/ports/stored-stops.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
@@ -11,20 +11,15 @@ export const stops: ExtensionRecord = {
   priority: 960,
   reason: 'a call stopped by an operator takes no slot, requests no approval and uses up nothing',
   make(_options, { stops: inForce }) {
-    const goOn = (call: ToolCall, next: Next): MaybePromise<ToolResult> => {
-      const result = next(call);
-      if (isPromise(result)) inForce.follow(call, result);
-      return result;
-    };
     const refuseOrGoOn = (call: ToolCall, next: Next): MaybePromise<ToolResult> => {
       const covering = inForce.covering(stoppableOf(call));
-      if (covering.length === 0) return goOn(call, next);
+      if (covering.length === 0) return next(call);
       call[FACTS].isStopped = true;
       return failed(stoppedError(call.spec.name, covering));
     };
     return {
       wrap(call, next) {
-        if (inForce.isOpen) return goOn(call, next);
+        if (inForce.isOpen) return next(call);
         return inForce.isKnown ? refuseOrGoOn(call, next) : whenKnown(call, next);
       },
     };

@@ -31,6 +31,8 @@ interface LiveStopsOptions {
   readonly stored: Pick<StoredStops, 'list'> | undefined;
   /** True if something may have been stored. Nothing is read before, so that no store is created for it. */
   isStored(): boolean;
+  /** The calls in flight that do not end synchronously. */
+  running(): readonly ToolCall[];
   /** Ends a call in flight. */
   cancel(call: ToolCall, reason: ToolError): void;
   warn(message: string): void;
@@ -44,8 +46,8 @@ const NOT_READ = 'The emergency stops cannot be read from the store, so no tool 
 
 /** Creates the stops in force. They are read at the first call, and every 500 ms from then on. */
 export function createLiveStops(options: LiveStopsOptions): LiveStops {
-  const { stored, isStored, cancel, warn, clock = idleClock } = options;
-  const inFlight = createCallsInFlight(cancel);
+  const { stored, isStored, warn, clock = idleClock } = options;
+  const endCovered = createEnd(options);
   let known: ReadonlyMap<string, StoredStop> = new Map();
   let isKnown = stored === undefined;
   let hasWritten = false;
@@ -53,7 +55,7 @@ export function createLiveStops(options: LiveStopsOptions): LiveStops {
   const takeOver = (stops: readonly StoredStop[]): void => {
     const before = known;
     known = new Map(stops.map((stop) => [stop.target, stop]));
-    for (const stop of stops) inFlight.end(stop, before.get(stop.target));
+    for (const stop of stops) endCovered(stop, before.get(stop.target));
   };
   const read = async (): Promise<void> => {
     if (stored !== undefined && (hasWritten || isStored())) takeOver(await stored.list());
@@ -77,7 +79,6 @@ export function createLiveStops(options: LiveStopsOptions): LiveStops {
         return toolError('unavailable', NOT_READ, { retryable: true, cause });
       }
     },
-    follow: inFlight.follow,
     async look() {
       if (stored !== undefined) await reading.now();
       return [...known.values()];
@@ -86,7 +87,7 @@ export function createLiveStops(options: LiveStopsOptions): LiveStops {
       hasWritten = true;
       const before = known.get(stop.target);
       known = new Map([...known, [stop.target, stop]]);
-      return inFlight.end(stop, before);
+      return endCovered(stop, before);
     },
     lift(target) {
       known = new Map([...known].filter(([stopped]) => stopped !== target));
@@ -131,29 +132,21 @@ function readRegularly(read: () => Promise<void>, { warn, clock }: Reading) {
   };
 }
 
-/** The calls in flight, so that a stop can end them. */
-function createCallsInFlight(cancel: LiveStopsOptions['cancel']) {
-  const calls = new Set<ToolCall>();
-  return {
-    follow(call: ToolCall, ended: Promise<unknown>): void {
-      calls.add(call);
-      void ended.then(() => calls.delete(call));
-    },
-    /** Ends the calls that a stop covers; returns their number. `before` is the same stop as it was known before. */
-    end(stop: StoredStop, before: StoredStop | undefined): number {
-      const cancels = stop.cancelId !== undefined && stop.cancelId !== before?.cancelId;
-      if (before !== undefined && !cancels) return 0;
-      const covered = [...calls].filter((call) => targetsOf(stoppableOf(call)).includes(stop.target));
-      let count = 0;
-      // Nested calls first: each gets its own reason, not that of the call around it.
-      for (const call of covered.toSorted((a, b) => depthOf(b) - depthOf(a))) {
-        const isUnbegun = endUnbegun(call);
-        if (!isUnbegun && !cancels) continue;
-        cancel(call, isUnbegun ? stoppedError(call.spec.name, [stop]) : cancelledError(call, stop));
-        count++;
-      }
-      return count;
-    },
+/** Ends the calls in flight that a stop covers, and returns their number. `before` is the same stop as it was known before. */
+function createEnd({ running, cancel }: Pick<LiveStopsOptions, 'running' | 'cancel'>) {
+  return (stop: StoredStop, before: StoredStop | undefined): number => {
+    const cancels = stop.cancelId !== undefined && stop.cancelId !== before?.cancelId;
+    if (before !== undefined && !cancels) return 0;
+    const covered = running().filter((call) => targetsOf(stoppableOf(call)).includes(stop.target));
+    let count = 0;
+    // Nested calls first: each gets its own reason, not that of the call around it.
+    for (const call of covered.toSorted((a, b) => depthOf(b) - depthOf(a))) {
+      const isUnbegun = endUnbegun(call);
+      if (!isUnbegun && !cancels) continue;
+      cancel(call, isUnbegun ? stoppedError(call.spec.name, [stop]) : cancelledError(call, stop));
+      count++;
+    }
+    return count;
   };
 }
 

@@ -23,6 +23,7 @@ async function openStops({ isStored = true } = {}) {
   const live = createLiveStops({
     stored,
     isStored: () => isStored,
+    running: () => [],
     cancel: () => {},
     warn: (text) => void warnings.push(text),
     clock,
@@ -111,7 +112,13 @@ describe('stops in force', () => {
     );
     fc.assert(
       fc.property(call, fc.array(target, { maxLength: 4 }), (called, targets) => {
-        const live = createLiveStops({ stored: undefined, isStored: () => false, cancel: () => {}, warn: () => {} });
+        const live = createLiveStops({
+          stored: undefined,
+          isStored: () => false,
+          running: () => [],
+          cancel: () => {},
+          warn: () => {},
+        });
         for (const { kind, name } of targets)
           live.enforce({ target: kind === 'all' ? kind : `${kind}:${name}`, by: 'ann', at: 1 } as StoredStop);
         const isMeant = targets.some(({ kind, name }) => kind === 'all' || called[kind] === name);

@@ -54,8 +54,6 @@ export interface StopsInForce {
   covering(call: Stoppable): readonly Stop[];
   /** Resolves when the stops were read once; to an error if the store cannot be read. */
   known(): Promise<ToolError | undefined>;
-  /** Follows a running call until it ends, so that a later stop reaches it. */
-  follow(call: ToolCall, ended: Promise<unknown>): void;
 }
 
 /** A crib without stops, for extensions outside a crib. */
@@ -64,7 +62,6 @@ export const NO_STOPS: StopsInForce = {
   isKnown: true,
   covering: () => [],
   known: async () => undefined,
-  follow: () => {},
 };
 
 /** The properties of a call that stops refer to. */
