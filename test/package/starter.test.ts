@@ -43,6 +43,12 @@ async function toolcribOn(path: string | undefined, ...args: readonly string[]):
   return ran;
 }
 
+it('`toolcrib script` runs a file of the examples', async () => {
+  const { code, stdout } = await toolcrib('script', 'scripts/towns.js', 'word=harbour');
+  expect(JSON.parse(stdout)).toEqual({ factors: [[2, 2, 3], [5, 7], [97]], words: 5 });
+  expect(code).toBe(0);
+});
+
 it.each([
   ['function', 'count_words', ['text=one two three'], { words: 3, lines: 1, characters: 13 }],
   ['mcp', 'notes_find', ['word=nothing'], undefined],
