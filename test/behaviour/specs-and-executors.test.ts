@@ -112,7 +112,7 @@ describe('kinds', () => {
     expect(crib.warnings()).toContainEqual(expect.stringMatching(/remote.*"hello".*"greet"/));
   });
 
-  it.each([{ kind: 'mcp', source: 'nowhere', tool: 'x' }, { kind: 'script' }, { kind: 'agent' }])(
+  it.each([{ kind: 'mcp', source: 'nowhere', tool: 'x' }, { kind: 'agent' }])(
     '$kind without an executor loads, is listed and answers unavailable',
     async (run) => {
       const crib = await createCrib({ tools: [{ name: 'tool', description: '', run }] });
