@@ -130,6 +130,29 @@ describe('a background call', () => {
     expect(order).toEqual(['high', 'usual', 'low']);
   });
 
+  it('is tried again while its tool is stopped or its rate is used up, until it can begin', async () => {
+    const limited = defineTool({
+      name: 'limited',
+      description: 'Say hi, once in two seconds',
+      input: {},
+      policy: { rates: [{ scope: 'tool', amount: 1, perMs: 2000 }] },
+      run: () => 'hi',
+    });
+    const { crib, chest, counted } = await openBackground();
+    crib.register([limited]);
+    const id = idOf(await chest.submit('add', { a: 1, b: 1 }, { delayMs: 100 }));
+    await crib.stops.stop('tool:add', {}, OPERATOR);
+    const rated = [idOf(await chest.submit('limited')), idOf(await chest.submit('limited', {}, { delayMs: 10 }))];
+    await vi.waitFor(
+      async () => expect(await crib.tasks.get(id)).toMatchObject({ state: 'queued', attempts: 1 }),
+      5000,
+    );
+    expect(counted.add).toBe(0);
+    await crib.stops.resume('tool:add', {}, OPERATOR);
+    for (const one of [id, ...rated]) expect(await crib.tasks.wait(one)).toMatchObject({ ok: true });
+    expect(counted.add).toBe(1);
+  });
+
   it('is refused if its caller lost the profile meanwhile', async () => {
     const { crib, counted } = await openBackground({ profiles: { staff: {} } });
     const chest = await crib.open('staff', { id: 'ann', profiles: ['staff'], credential: { kind: 'token' } });
