@@ -17,6 +17,7 @@ const SPEC = {
 };
 const office = createWorkshop({
   ...OFFICE,
+  'sum.js': 'return tools.add({ a: input.a, b: 2 })',
   'pet.yaml': JSON.stringify(SPEC),
   'requests.jsonl':
     '{"id":"1","query":"add two numbers","relevant":["add"]}\n{"id":"2","query":"add salt","relevant":[]}',
