@@ -85,7 +85,7 @@ function keepLarge(options: Offloading): ExtensionParts {
   };
 
   return {
-    applies: (spec) => spec.source !== META_SOURCE,
+    applies: ({ source, name }) => source !== META_SOURCE || PASSES_ON.includes(name),
     wrap(call, next) {
       const result = next(call);
       if (call.parent !== undefined || call.takesWhole) return result; // code that computes with the result needs all of it
@@ -93,6 +93,9 @@ function keepLarge(options: Offloading): ExtensionParts {
     },
   };
 }
+
+/** Tools of the crib whose results come from other tools. */
+const PASSES_ON: readonly string[] = ['execute_script', 'delegate'];
 
 type Kept = { readonly bytes: number; readonly id?: string; readonly expiresAt?: number };
 

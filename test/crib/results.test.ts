@@ -54,6 +54,16 @@ async function keptBy(chest: Chest, tool = 'log'): Promise<string> {
 }
 
 describe('large results are stored, and the caller gets their beginning', () => {
+  it('a script gets whole results; its own result is stored if it is large', async () => {
+    const scripts = await crib(undefined, 'profiles: { agent: { expose: script } }\n');
+    const chest = await scripts.open('agent', { id: 'ann' });
+    const length = await chest.call('execute_script', { code: 'return (await tools.log()).length' });
+    expect(length).toMatchObject({ data: LINES.join('\n').length });
+    const whole = await chest.call('execute_script', { code: 'return tools.log()' });
+    expect(textOf(whole)).toMatch(/read parts of it with read_result/);
+    expect(chest.list().map(({ name }) => name)).toContain('read_result');
+  });
+
   it('states the full size, the expiry and how to read the rest', async () => {
     const result = await (await open()).call('log');
     expect(textOf(result)).toMatch(/^line 1: error\nline 2: fine/);

@@ -72,7 +72,8 @@ export function scriptExecutor({ folder, clock, idleClock, options, noteCode }: 
       const free = await slots.take(call, options().concurrency ?? 4);
       if (typeof free !== 'function') return failed(free);
       try {
-        const thread = await threads.take();
+        const thread = await threads.take().catch(toUnavailable);
+        if ('code' in thread) return failed(thread);
         if (!deferred.begin()) {
           thread.release();
           throw call.signal.reason; // cancelled while it waited
@@ -87,6 +88,10 @@ export function scriptExecutor({ folder, clock, idleClock, options, noteCode }: 
     },
     close: () => threads.close(),
   };
+}
+
+function toUnavailable(cause: unknown): ToolError {
+  return toolError('unavailable', 'Scripts cannot run: their sandbox did not start.', { cause });
 }
 
 type ReadScript = { readonly code: string; readonly input: JsonObject } | { readonly error: ToolError };

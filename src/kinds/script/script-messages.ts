@@ -79,6 +79,9 @@ export interface ThrownError {
   readonly line?: number;
 }
 
+/** The first message of a thread. */
+export const READY = 'ready';
+
 /** The requests and console lines of a script since the last message. */
 export interface ScriptTurn {
   readonly requests: readonly InnerRequest[];

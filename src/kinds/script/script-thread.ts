@@ -1,7 +1,7 @@
 import { stripTypeScriptTypes } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createMachine, type ScriptMachine } from './script-machine.ts';
-import type { CompiledMachine, ScriptTurn, ToScriptThread } from './script-messages.ts';
+import { type CompiledMachine, READY, type ScriptTurn, type ToScriptThread } from './script-messages.ts';
 
 const port = parentPort;
 const wasmModule = workerData as CompiledMachine; // set by script-threads.ts, which starts this file
@@ -16,6 +16,8 @@ port?.on('message', async (message: ToScriptThread) => {
   }
   if (machine !== undefined) post(machine.answer(message.answers));
 });
+
+port?.postMessage(READY);
 
 function post(turn: ScriptTurn): void {
   if (turn.end !== undefined) {

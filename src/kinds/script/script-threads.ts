@@ -3,7 +3,8 @@ import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../core/ports/crib-context.ts';
-import type { CompiledMachine, ScriptTurn, ToScriptThread } from './script-messages.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
+import { type CompiledMachine, READY, type ScriptTurn, type ToScriptThread } from './script-messages.ts';
 
 /** A thread that runs one script at a time, each in a machine of its own. */
 export interface ScriptThread {
@@ -21,7 +22,7 @@ interface ThreadListener {
   onDeath(isOutOfMemory: boolean): void;
 }
 
-/** Starts threads, and keeps some of them for the next scripts. */
+/** Starts threads, and keeps some of them for the next scripts. `take` rejects if threads cannot run here. */
 export interface ScriptThreads {
   take(): Promise<ScriptThread>;
   close(): Promise<void>;
@@ -63,7 +64,9 @@ export function createScriptThreads(idleClock: Clock): ScriptThreads {
       const worker = startWorker(await wasm);
       all.add(worker);
       worker.once('exit', () => all.delete(worker));
-      return createThread(worker, keep);
+      const thread = createThread(worker, keep);
+      await untilReady(worker);
+      return thread;
     },
     async close() {
       isClosed = true;
@@ -94,6 +97,15 @@ function startWorker(workerData: CompiledMachine): Worker {
   return worker;
 }
 
+/** Waits until the thread has loaded the sandbox; a slow start does not count as time of a script. */
+function untilReady(worker: Worker): Promise<void> {
+  return new Promise((resolve, reject) => {
+    worker.once('message', () => resolve());
+    worker.once('error', reject);
+    worker.once('exit', () => reject(new ToolcribError('closed', 'The thread has ended.')));
+  });
+}
+
 interface OwnThread extends ScriptThread {
   readonly worker: Worker;
   isDead(): boolean;
@@ -107,7 +119,9 @@ function createThread(worker: Worker, keep: (thread: OwnThread) => void): OwnThr
     isDead = true;
     listener?.onDeath(isOutOfMemory);
   };
-  worker.on('message', (turn: ScriptTurn) => listener?.onTurn(turn));
+  worker.on('message', (turn: ScriptTurn | typeof READY) => {
+    if (turn !== READY) listener?.onTurn(turn);
+  });
   worker.on('error', (cause: NodeJS.ErrnoException) => die(cause.code === 'ERR_WORKER_OUT_OF_MEMORY'));
   worker.on('exit', () => die(false));
   const thread: OwnThread = {
