@@ -99,7 +99,7 @@ function excerpt(line: string, { line: number, column }: Position, isHidden: boo
 
 /** Replaces comments in JSON with spaces, so that positions stay the same. */
 function blankComments(text: string): string {
-  return text.replaceAll(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, (part) =>
+  return text.replaceAll(/"(?:[^"\\\n]|\\.)*"?|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, (part) =>
     part.startsWith('"') ? part : part.replaceAll(/[^\n]/g, ' '),
   );
 }

@@ -171,6 +171,19 @@ function matchesGlob(glob: string, text: string): boolean {
   return g === glob.length;
 }
 
+const CREDENTIAL_NAME = /auth|token|passw|key|secret|sig/i;
+
+/** True if an address has a parameter that is named like a credential. */
+export function hasCredentialParameter(address: string): boolean {
+  const start = address.search(/[?&;]/);
+  if (start < 0) return false;
+  const segments = address.slice(start).split('=').slice(0, -1); // each ends with the name of a parameter
+  return segments.some((segment) => {
+    const begin = segment.search(/[?&;]/);
+    return begin >= 0 && CREDENTIAL_NAME.test(segment.slice(Math.max(begin, segment.lastIndexOf('&'))));
+  });
+}
+
 /** The login of an address, with or without its scheme. */
 const LOGIN = /(?<=:\/\/)[^\s/@"']{1,200}(?=@|…)|(?<![^\s"'])[^\s/:@"']{1,100}:[^\s/@"']{1,200}(?=@)/g;
 

@@ -1,8 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { readConfigText } from '../../src/config/config-text.ts';
+import { hasCredentialParameter } from '../../src/core/visible-text.ts';
 import { toLine, toLines } from '../../src/doors/cli/output.ts';
 import { toAnthropicResults } from '../../src/formats/anthropic.ts';
 import { createCrib } from '../../src/index.ts';
 import { describeEnd, lastLines, questionIn } from '../../src/kinds/mcp/last-words.ts';
+import { serverEnvironment } from '../../src/kinds/mcp/server-environment.ts';
+import { surelyTakesNoCall } from '../../src/kinds/python/python-signature.ts';
 import { readTemplate } from '../../src/specs/template.ts';
 import { folderWith } from '../crib/workshop.ts';
 
@@ -58,5 +62,16 @@ describe('a long run of one character takes time proportional to its length', ()
     const content = [{ type: 'audio', data: `${run('=')}x`, mimeType: 'audio/x' }] as const;
     const answer = { id: '1', name: 't', result: { ok: true, status: 'done', content } } as const;
     expect(JSON.stringify(toAnthropicResults([answer]))).toContain('150000 bytes');
+  });
+
+  it('in a configuration, in variables and headers of a server, and in a Python module', async () => {
+    const folder = folderWith({ 'm.py': `x = "${run('\\"')}\ndef f(a):\n  pass\n` });
+    expect(surelyTakesNoCall({ folder, module: 'm.py', function: 'f' })).toBe(true);
+    expect(await readConfigText(`{}${run('/* ')}`, 'toolcrib.json')).toMatchObject({ value: {} });
+    await expect(readConfigText(`{"a": "${run('\\"')}`, 'toolcrib.json')).rejects.toThrow('toolcrib.json:1:');
+    expect(hasCredentialParameter(run('?'))).toBe(false);
+    expect(hasCredentialParameter(`${run('?')}&a=1&my_token=2`)).toBe(true);
+    const env = { HTTPS_PROXY: run('//'), npm_config_x: `${run('?')}//` };
+    expect(serverEnvironment(env, { command: 'npx', configured: {} }).credentials).toEqual([]);
   });
 });

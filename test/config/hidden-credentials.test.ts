@@ -47,11 +47,3 @@ describe('a mistake shows its line without what may be a credential', () => {
     expect(crib.warnings().join()).not.toContain(WORDS);
   });
 });
-
-describe('comments in JSON', () => {
-  it('that never end are read once', async () => {
-    const { readConfigText } = await import('../../src/config/config-text.ts');
-    const reading = readConfigText(`{}${'/* '.repeat(1_000_000)}`, 'toolcrib.json');
-    expect(await reading).toMatchObject({ value: {} });
-  });
-});

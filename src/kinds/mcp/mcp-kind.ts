@@ -125,7 +125,7 @@ function findSharedCredential(name: string, entry: McpEntry, callers: 'known' | 
   ];
 }
 
-const CREDENTIAL_HEADER = /^(authorization|proxy-authorization|cookie|.*(api-?key|token|secret).*)$/i;
+const CREDENTIAL_HEADER = /^(?:proxy-)?authorization$|^cookie$|api-?key|token|secret/i;
 
 function hasCredential(server: McpServer): boolean {
   if ('command' in server) return Object.values(server.env ?? {}).some(isSecret);

@@ -1,4 +1,5 @@
 import { win32 } from 'node:path';
+import { hasCredentialParameter } from '../../core/visible-text.ts';
 import { childEnvironment } from '../../system/processes/child-environment.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -73,11 +74,8 @@ export function isRunner(command: string): boolean {
 /** True for an address that contains, or may contain, a user or a token. */
 function holdsCredential(name: string, value: string): boolean {
   const isProxy = /_proxy$/i.test(name); // proxies may be written without "//"
-  return (
-    /\/\/.*@/s.test(value) ||
-    (isProxy && value.includes('@')) ||
-    /[?&;][^=&]*(auth|token|passw|key|secret|sig)[^=&]*=/i.test(value)
-  );
+  const begin = isProxy ? 0 : value.indexOf('//');
+  return (begin >= 0 && value.lastIndexOf('@') >= begin) || hasCredentialParameter(value);
 }
 
 /** The value, and the parts of it that could appear alone: user and password, raw and decoded. */

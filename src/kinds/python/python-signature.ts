@@ -7,7 +7,8 @@ const CALL = 'toolcrib_call';
 /** Larger files are not checked at load time, only by a call. */
 const MAX_BYTES = 1_000_000;
 
-const TEXTS_AND_COMMENTS = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|#.*/g;
+// A text that does not end is taken to the end of its line or of the file, so that no character is looked at twice.
+const TEXTS_AND_COMMENTS = /"""[\s\S]*?(?:"""|$)|'''[\s\S]*?(?:'''|$)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|#.*/g;
 
 /**
  * True if the source file shows that a function has no parameter for the call. Python is not started for this: a

@@ -1,6 +1,7 @@
 import { existsSync, linkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { codeOf, messageOf, ToolcribError } from '../../../core/tool-error.ts';
+import { hasCredentialParameter } from '../../../core/visible-text.ts';
 import type { ExitCode, Invocation } from '../command.ts';
 import { CONFIG_NAMES, type Flags, findConfig } from '../flags.ts';
 import { note, print, printJson, toLine } from '../output.ts';
@@ -112,7 +113,8 @@ function plainSecretsOf(name: string, server: unknown): readonly string[] {
       .filter(([, value]) => isPlain(value))
       .map(([key]) => `${name}.${block}.${key}`),
   );
-  const isInUrl = isPlain(serverUrl) && /@|[?&][^=]*(auth|token|passw|key|secret|sig)[^=]*=/i.test(String(serverUrl));
+  const address = String(serverUrl);
+  const isInUrl = isPlain(serverUrl) && (address.includes('@') || hasCredentialParameter(address));
   const isInArgs = /auth|token|passw|key|secret|:\/\/[^/"]*@/i.test(JSON.stringify(args ?? []));
   return [...inBlocks, ...(isInUrl ? [`${name}.url`] : []), ...(isInArgs ? [`${name}.args`] : [])];
 }
