@@ -46,6 +46,9 @@ export const RATE_LIMIT_PRIORITY = 950;
 /** Gates from here outward judge a background call when it is submitted. All gates judge it when it runs. */
 export const SUBMIT_PRIORITY = 785;
 
+/** Priority of the gate that hands calls to workers. Gates further in judge such calls on the worker only. */
+export const HAND_OVER_PRIORITY = 784;
+
 const PRIORITIES = { highest: 700, high: 600, normal: 500, low: 400, lowest: 300 } as const;
 export type PriorityName = keyof typeof PRIORITIES;
 export const PRIORITY_NAMES: readonly string[] = Object.keys(PRIORITIES);

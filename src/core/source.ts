@@ -29,6 +29,10 @@ export interface Source {
   mayStay?(): boolean;
   /** The reason why the current entry cannot be read. This source then still uses the previous entry. */
   readonly mistake?: string;
+  /** `worker`: only workers start it. Other processes list its tools as a worker stored them, and hand their calls to workers. */
+  readonly runOn?: 'worker';
+  /** True if only workers start it and this process does not. */
+  readonly isElsewhere?: true;
   /** True if it reads files next to the configuration without watching them: an edit there reloads it. */
   readonly isBeside?: boolean;
   /** Called when its settings take effect, even if an older source of this name keeps running. */

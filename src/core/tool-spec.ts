@@ -33,6 +33,7 @@ export interface Run {
   readonly [UNCONFIRMED]?: true;
   readonly [REMOTE]?: true;
   readonly [SERVER]?: string;
+  readonly [ELSEWHERE]?: true;
   readonly [field: string]: unknown;
 }
 
@@ -49,6 +50,9 @@ export const REMOTE: unique symbol = Symbol.for('toolcrib.remote');
 
 /** The key of a text that identifies the server a tool runs on, if the source decides that. Another server makes it another tool. */
 export const SERVER: unique symbol = Symbol.for('toolcrib.server');
+
+/** The key of a tool that only workers can run, in a process that is not a worker: its run is unknown here except for the kind. */
+export const ELSEWHERE: unique symbol = Symbol.for('toolcrib.elsewhere');
 
 /** The key of arguments that the operator withholds from callers. A symbol, so spec data cannot set it. */
 export const WITHHELD: unique symbol = Symbol.for('toolcrib.withheld');

@@ -38,6 +38,8 @@ export interface CribOptions {
   readonly watch?: boolean;
   /** Lets `createCrib` resolve before MCP servers with unknown tools have answered; default false. */
   readonly background?: boolean;
+  /** True for a worker: it starts sources with `runOn: worker`. A list names those that it starts. Default false: their calls are handed to workers. */
+  readonly worker?: boolean | readonly string[];
   readonly secrets?: Readonly<Record<string, SecretDeclaration>>;
   /** `memory`, a path from the working directory, or a URL (`sqlite:path`, `postgres://...`), also as `{ url }`. */
   readonly store?: string | { readonly url: string };
@@ -63,6 +65,7 @@ const KEYS = [
   'configFile',
   'watch',
   'background',
+  'worker',
   'secrets',
   'store',
 ] as const;
@@ -104,9 +107,21 @@ export function readCribOptions(value: unknown): ReadCribOptions {
   if (given.configFile !== undefined && given.config !== undefined) {
     throw new ToolcribError('invalid_option', 'createCrib accepts config or configFile, not both.');
   }
+  if (!isWorkerOption(given.worker)) {
+    const got = describe(given.worker);
+    throw new ToolcribError(
+      'invalid_option',
+      `The option "worker" of createCrib must be true, false, or a list of names of sources, got ${got}.`,
+    );
+  }
   if (given.retriever !== undefined) requireRetriever(given.retriever);
   const { store, ...rest } = given;
   return store === undefined ? rest : { ...rest, store: { url: readStore(store) } };
+}
+
+function isWorkerOption(worker: unknown): boolean {
+  if (worker === undefined || typeof worker === 'boolean') return true;
+  return Array.isArray(worker) && worker.every((name) => typeof name === 'string');
 }
 
 function readStore(store: unknown): string {

@@ -4,16 +4,20 @@ import { Cancellation, createInFlight } from '../call/cancellation.ts';
 import { precheck } from '../call/precheck.ts';
 import type { Generation, ProfileSet } from '../core/catalog.ts';
 import type { ExecutorReview } from '../core/executor.ts';
-import type { NewTask } from '../core/ports/stored-tasks.ts';
+import type { NewTask, StoredTask } from '../core/ports/stored-tasks.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
+import type { ToolResult } from '../core/tool-result.ts';
 import { createRecheck } from '../identity/identify.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
 import { code } from '../sources/code.ts';
 import type { LiveStops } from '../stops/live-stops.ts';
 import { laterClock, systemClock } from '../system/clock.ts';
 import { createListeners, type Listeners } from '../system/listeners.ts';
+import type { KeepTask } from '../tasks/keep-task.ts';
 import type { TaskSettings } from '../tasks/task-settings.ts';
+import { handOver } from './background/hand-over.ts';
+import { createKeepTaskWith, type KeepTaskWith } from './background/keep-task-with.ts';
 import { createFindLost } from './background/lost-claims.ts';
 import { createBinding, createStopsInForce, fromRooms } from './bind-extensions.ts';
 import { builtInExtensions, createKeySettings } from './built-ins.ts';
@@ -56,6 +60,10 @@ export interface EngineCore {
   readonly parked: Listeners<[]>;
   /** Notified when a background call was stored. */
   readonly submitted: Listeners<[task: Pick<NewTask, 'id' | 'door'>]>;
+  /** Notified when the outcome of a task became unknown, because its process is gone. */
+  readonly lostTasks: Listeners<[task: StoredTask, result: ToolResult]>;
+  /** Creates the function that stores tasks. */
+  readonly keepTaskWith: KeepTaskWith;
   readonly extensions: ExtensionSet;
   readonly auditKeys: ReturnType<typeof createKeySettings>;
   readonly bundles: BundleRegistry;
@@ -87,7 +95,7 @@ export function createEngineCore(fixed: FixedDefinition, first: CribDefinition):
   const schemas = createSchemas();
   const services = createServices(first.services);
   const admission: AdmitOptions = { executors, schemas, admission: createAdmission({ executors, schemas }), warn };
-  const { codeSource, registration } = registerCode(core, admission);
+  const written = registerCode(core, admission);
   const setups = new Setups({
     generation: core.generation,
     clock: systemClock,
@@ -95,30 +103,21 @@ export function createEngineCore(fixed: FixedDefinition, first: CribDefinition):
     options: fixed.options,
     warn,
   });
-  const recorded = createRecordedExtensions(core, { schemas, setups });
+  const keepTaskWith = createKeepTaskWith(() => core.definition, fixed.context, services);
+  const recorded = createRecordedExtensions(core, { schemas, setups, keepTask: keepTaskWith(() => {}) });
   const bundles = createBundleRegistry({
     bundles: first.bundles,
     homes: homesOf(first.sources),
     found: () => core.sources?.bundles() ?? [],
     generation: core.generation,
-    takeIn: registration.takeIn,
+    takeIn: written.registration.takeIn,
     onChange: core.markOld,
     warn,
   });
   const inFlight = createInFlight(systemClock);
   const submitted: EngineCore['submitted'] = createListeners();
-  const made = {
-    services,
-    admission,
-    inFlight,
-    submitted,
-    codeSource,
-    registration,
-    setups,
-    ...recorded,
-    bundles,
-  };
-  return Object.assign(core, made);
+  const own = { services, admission, inFlight, submitted, keepTaskWith, setups, bundles };
+  return Object.assign(core, own, written, recorded);
 }
 
 /** Registers the tools in code first: they own their names, and their mistakes are found before anything starts. */
@@ -134,17 +133,25 @@ function registerCode(core: CoreSoFar, admission: AdmitOptions): Pick<EngineCore
   return { codeSource, registration };
 }
 
+interface RecordedParts {
+  readonly schemas: ReturnType<typeof createSchemas>;
+  readonly setups: Setups;
+  readonly keepTask: KeepTask;
+}
+
 /** Creates the extensions, the audit trail and the poller. */
 function createRecordedExtensions(
   core: CoreSoFar,
-  { schemas, setups }: { readonly schemas: ReturnType<typeof createSchemas>; readonly setups: Setups },
-): Pick<EngineCore, 'trail' | 'poller' | 'stops' | 'parked' | 'extensions' | 'auditKeys'> {
+  { schemas, setups, keepTask }: RecordedParts,
+): Pick<EngineCore, 'trail' | 'poller' | 'stops' | 'parked' | 'lostTasks' | 'extensions' | 'auditKeys'> {
   const { fixed, definition, warnings, generation } = core;
   const { executors, context } = fixed;
   const { warn } = warnings;
   const trail = createTrail({ context, keySettings: () => auditKeys.now(), warn });
   const isAudited = () => extensions.list().some(({ name, onEnd }) => name === 'audit' && onEnd !== undefined);
+  const lostTasks: EngineCore['lostTasks'] = createListeners();
   const findLost = createFindLost(context.store, {
+    onLostTask: lostTasks.tell,
     trail: () => (isAudited() ? trail : undefined),
     sourceOf: (tool) => generation().catalog.get(tool)?.source,
     keepLooking: () => poller.subscribe(async () => {}).stop, // every poll starts with findLost
@@ -163,7 +170,10 @@ function createRecordedExtensions(
   const recording = { audit: trail, isAudited, findLost, recheck, stops };
   const surroundings = { clock: systemClock, schemas, bundlesOf, warn };
   const extensions = createExtensionSet({
-    builtIn: [...builtInExtensions(), setups.gate(), precheck(executors)],
+    builtIn: [
+      ...[...builtInExtensions(), setups.gate(), precheck(executors)],
+      handOver({ store: context.store, poller, keepTask }),
+    ],
     given: definition.extensions,
     turnedOff: definition.turnedOff,
     executors,
@@ -172,7 +182,7 @@ function createRecordedExtensions(
     onChange: core.markOld,
   });
   const auditKeys = createKeySettings(extensions.list);
-  return { trail, poller, stops, parked, extensions, auditKeys };
+  return { trail, poller, stops, parked, lostTasks, extensions, auditKeys };
 }
 
 /** Returns a part that exists once the sources have started. Throws before. */
@@ -192,6 +202,9 @@ export interface Engine {
   readonly stops: LiveStops;
   onParked: Listeners<[]>['add'];
   onSubmitted: EngineCore['submitted']['add'];
+  onLostTask: EngineCore['lostTasks']['add'];
+  /** True if only workers start the source, and this process does not. */
+  isElsewhere(source: string): boolean;
   taskSettings(): TaskSettings;
   /** The schedules of the configuration. */
   schedules(): CribDefinition['schedules'];

@@ -2,10 +2,8 @@ import { requireNamedKey } from '../audit/crib-audit.ts';
 import { cribClosed } from '../call/cancellation.ts';
 import type { Generation } from '../core/catalog.ts';
 import { CONFIRM } from '../core/extension.ts';
-import { RUN } from '../core/tool-spec.ts';
 import { createSearchIndex, type OpenRetriever } from '../search/search-index.ts';
 import { systemClock, waitAtMost } from '../system/clock.ts';
-import { createKeepTask } from '../tasks/keep-task.ts';
 import { taskSettings } from '../tasks/task-settings.ts';
 import { createGeneration, createGenerations, type Generations } from './catalog/generations.ts';
 import { createEngineProblems, type EngineProblems, reviewTools } from './catalog/problems.ts';
@@ -147,6 +145,9 @@ function membersOf(core: StartedCore) {
     stops,
     onParked: parked.add,
     onSubmitted: core.submitted.add,
+    onLostTask: core.lostTasks.add,
+    isElsewhere: (name: string) =>
+      core.definition.sources.some((source) => source.name === name && source.isElsewhere === true),
     taskSettings: () => taskSettings(core.definition.tasks),
     schedules: () => core.definition.schedules,
     hasTools: () => core.definition.hasTools,
@@ -193,15 +194,7 @@ function createHost(core: EngineCore, phase: Pick<ChestHost, 'isClosed' | 'isSta
       const asking = extensions.list().find((extension) => extension[CONFIRM] !== undefined);
       return (await asking?.[CONFIRM]?.(...asked)) ?? false; // without the approval extension the answer is no
     },
-    keepTask: createKeepTask({
-      tasks: context.store?.tasks,
-      settings: () => taskSettings(core.definition.tasks),
-      isForWorkers: () => false,
-      ownService: ({ [RUN]: { needs } }) =>
-        context.sharedRates === undefined ? undefined : services.missingIn(core.definition.configuredServices, needs),
-      now: systemClock.now,
-      onKept: core.submitted.tell,
-    }),
+    keepTask: core.keepTaskWith(core.submitted.tell),
     warn: warnings.warn,
   };
 }

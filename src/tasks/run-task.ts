@@ -135,7 +135,8 @@ async function settle(task: StoredTask, result: ToolResult, { ports, ending, run
     if (USED_UP.includes(error.code) && approvalId !== undefined) return tasks.postpone(id, { pauseMs: 0 });
     // This process cannot run it now. It or another one may later.
     const isLeft = error.code === 'unavailable' || (error.code === 'unknown_tool' && ports.mayBeListedLater(task));
-    if (error.retryable || isLeft) return tasks.postpone(id, { pauseMs, ...kept(approvalId) });
+    const isAwaited = task.call.isAwaited === true;
+    if (!isAwaited && (error.retryable || isLeft)) return tasks.postpone(id, { pauseMs, ...kept(approvalId) });
   }
   await finish(task, result.status === 'waiting' ? cannotAsk(task) : result, ports);
 }

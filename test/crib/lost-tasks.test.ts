@@ -20,7 +20,9 @@ it('a task of a dead process is recorded once with an unknown outcome, unless it
 
   const recorded: LostCall[] = [];
   const trail = { recordLost: (call: LostCall) => void recorded.push(call) } as unknown as AuditTrail; // the part that is used
+  const told: unknown[] = [];
   const findLost = createFindLost(left, {
+    onLostTask: ({ id, state, outcome }, result) => void told.push([id, state, outcome, result.status]),
     trail: () => trail,
     sourceOf: () => 'bank',
     keepLooking: () => () => undefined,
@@ -44,6 +46,7 @@ it('a task of a dead process is recorded once with an unknown outcome, unless it
       intents: 0,
     },
   ]);
+  expect(told).toEqual([['once', 'done', 'unknown_outcome', 'failed']]);
   expect(await left.tasks.get('again')).toMatchObject({ state: 'queued' });
   expect(await left.tasks.result('once')).toMatchObject({
     error: { code: 'unknown_outcome', message: expect.stringMatching(/task "once".* must not run twice/) },

@@ -36,6 +36,8 @@ export interface SourceSettings {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** stop closes the connection as soon as the entry is edited. If absent, the old connection serves calls until the edited entry has a list. */
   readonly onChange?: 'stop';
+  /** worker: only "toolcrib worker" starts the source. Other processes list its tools as a worker stored them, and hand calls to workers. Needs a store that processes share. */
+  readonly runOn?: 'worker';
 }
 
 /** Corrections of the tools that match. */

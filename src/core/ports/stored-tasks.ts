@@ -17,6 +17,10 @@ export interface TaskCall {
   readonly traceparent?: string;
   readonly timeoutMs?: number;
   readonly retries?: number;
+  /** True if the result is stored completely. */
+  readonly wholeResult?: true;
+  /** True if the caller of a direct call waits for the end: the call fails like a direct one, instead of being tried again later. */
+  readonly isAwaited?: true;
 }
 
 /** How a call is stored to run later. */

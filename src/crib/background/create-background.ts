@@ -38,6 +38,7 @@ export function createBackground(engine: Engine, context: CribContext, opening: 
   const runners = new Set<TaskRunner>();
   const stopping = new Set<Promise<void>>();
   const { announce, close: closeWebhooks } = createAnnounce(engine, context);
+  engine.onLostTask(announce);
   const recheck = createRecheck({ ...engine, keys: store?.keys, calendar: laterClock });
   const openChest: OpenChest = (made) => openAgain(opening, profiles(), made) as Promise<EnterableChest>; // every chest of a crib can be entered
   const asTaskChest = async (made: Parameters<OpenChest>[0]) => toTaskChest(await openChest(made));
@@ -50,7 +51,11 @@ export function createBackground(engine: Engine, context: CribContext, opening: 
       openAgain: asTaskChest,
       recheck,
       mayBeListedLater: ({ source }) => mayBeListedLater(source, engine, context),
-      readySources: () => engine.sources().flatMap(({ name, state }) => (HAS_TOOLS.includes(state) ? [name] : [])),
+      readySources: () =>
+        engine
+          .sources()
+          .filter(({ name, state }) => HAS_TOOLS.includes(state) && !engine.isElsewhere(name))
+          .map(({ name }) => name),
       poll: poller.subscribe,
       clock: systemClock,
       redact,
@@ -95,7 +100,8 @@ function createSubmitAgain(openChest: OpenChest, recheck: Recheck): CribTasksPor
     const chest = await openChest(task).catch(asRefusal);
     if ('status' in chest) return chest;
     const refusal = lost === undefined ? undefined : toolError('denied', `"${tool}" was not sent again: ${lost}.`);
-    const { idempotencyKey: _key, ...call } = task.call; // it would repeat the old result
+    // The key would repeat the old result, and no caller waits for the new one.
+    const { idempotencyKey: _key, isAwaited: _isAwaited, ...call } = task.call;
     const submission = { call, delayMs: 0, priority, resentFrom: task.id, ...defined({ notify }) };
     const options = { ...call, ...defined({ door }) };
     return chest[ENTER]({ name: tool, input: task.arguments, options, submission, ...defined({ refusal }) });
@@ -124,11 +130,10 @@ function mayBeListedLater(source: string, { sources }: Engine, { sharedRates }: 
 }
 
 function toTaskChest(chest: EnterableChest): TaskChest {
-  const entering = ({ tool, arguments: input, call, id }: StoredTask) => ({
-    name: tool,
-    input,
-    options: { ...call, id, door: TASK_DOOR },
-  });
+  const entering = ({ tool, arguments: input, call, id }: StoredTask) => {
+    const { isAwaited: _isAwaited, ...options } = call;
+    return { name: tool, input, options: { ...options, id, door: TASK_DOOR } };
+  };
   return {
     run(task, { signal, run, onProgress }) {
       const { options, ...rest } = entering(task);

@@ -5,7 +5,7 @@ import type { AuditTrail, LostCall } from '../../core/ports/stored-audit.ts';
 import type { StoredTask } from '../../core/ports/stored-tasks.ts';
 import { defined } from '../../core/read-options.ts';
 import { messageOf, ToolcribError, toolError } from '../../core/tool-error.ts';
-import { type FailedResult, failed } from '../../core/tool-result.ts';
+import { type FailedResult, failed, type ToolResult } from '../../core/tool-result.ts';
 import { readRepeatKey } from '../../extensions/idempotency.ts';
 import { systemClock } from '../../system/clock.ts';
 
@@ -15,6 +15,8 @@ export interface LostClaimsOptions {
   trail(): AuditTrail | undefined;
   /** The source of a tool; undefined if the tool no longer exists. */
   sourceOf(tool: string): string | undefined;
+  /** Called once for a task whose outcome became unknown. */
+  onLostTask(task: StoredTask, result: ToolResult): void;
   /** Polls again soon, until the returned function is called. */
   keepLooking(): () => void;
   warn(message: string): void;
@@ -46,6 +48,9 @@ export function createFindLost(store: ClaimStore | undefined, options: LostClaim
       const lost = await store.claims.abandon(process, (lost) =>
         'attempts' in lost ? lostTask(lost) : lostResult(lost),
       );
+      for (const claim of lost)
+        if ('task' in claim && !claim.isQueued)
+          options.onLostTask({ ...claim.task, state: 'done', outcome: 'unknown_outcome' }, lostTask(claim.task));
       await record(lost, store, options);
       return lost.length;
     }

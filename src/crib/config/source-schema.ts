@@ -66,6 +66,10 @@ export const settingsOfSources: Readonly<Record<keyof SourceSettings, SchemaNode
     ['stop'],
     'stop closes the connection as soon as the entry is edited. If absent, the old connection serves calls until the edited entry has a list.',
   ),
+  runOn: choice(
+    ['worker'],
+    'worker: only "toolcrib worker" starts the source. Other processes list its tools as a worker stored them, and hand calls to workers. Needs a store that processes share.',
+  ),
 };
 
 /** Source options of all kinds, for sources whose tools may be of any kind. */

@@ -8,6 +8,7 @@ import { ToolcribError } from '../../core/tool-error.ts';
 import { readOperatorSetting } from '../../identity/operator-token.ts';
 import { findFormerFolders, findPrivateFolder, storeExists } from '../../store/private-folder.ts';
 import { findStateFolder } from '../../store/store-place.ts';
+import { isMemoryUrl } from '../../store/store-url.ts';
 import { systemClock } from '../../system/clock.ts';
 import { createRedact } from '../../system/secrets/redact.ts';
 import { signWith } from '../../system/secrets/secret.ts';
@@ -76,7 +77,7 @@ export async function openConfiguration(options: ReadCribOptions, observe?: Obse
   const kinds = await openKinds(executorPorts);
   const executors = [...kinds.map(({ executor }) => executor), ...(await ownExecutors(executorPorts))];
   const definitionOf = createDefinitionReader(options, {
-    sourcesOf: createConfiguredSources({ folder, env, store, secrets, used, kinds, ...choicesOf(options) }),
+    sourcesOf: createConfiguredSources({ folder, env, store, secrets, used, kinds, ...choicesOf(options, loaded) }),
     store,
     secrets,
   });
@@ -163,8 +164,14 @@ async function loadFrom(
 }
 
 /** Options for creating sources. Sources are discovered only if there is a configuration. */
-function choicesOf({ watch = true, background = false, config, configFile }: ReadCribOptions) {
-  return { watch, background, discovers: config !== undefined || configFile !== undefined };
+function choicesOf(options: ReadCribOptions, loaded: () => LoadedConfig) {
+  const { watch = true, background = false, config, configFile, worker = false } = options;
+  const discovers = config !== undefined || configFile !== undefined;
+  const isInMemory = (): boolean => {
+    const url = options.store?.url ?? loaded().config.store?.url;
+    return typeof url === 'string' && isMemoryUrl(url);
+  };
+  return { watch, background, discovers, isInMemory, ...(worker !== false && { worker }) };
 }
 
 function placeOf({ configFile = '.' }: ReadCribOptions): ConfigPlace {

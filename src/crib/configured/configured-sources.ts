@@ -1,9 +1,7 @@
-import { hash } from 'node:crypto';
 import { expandVariables, lookUpSecret, type VariableSurroundings } from '../../config/read-text.ts';
 import type { SourceEntry, SourcePorts, SourceRecord } from '../../config/records.ts';
 import { canonicalJson, isRecord, type MaybePromise } from '../../core/json.ts';
 import type { ReadRunText } from '../../core/ports/extension-ports.ts';
-import type { KeptListPort } from '../../core/ports/store.ts';
 import type { Source } from '../../core/source.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { traitsOf } from '../../kinds/index.ts';
@@ -13,14 +11,16 @@ import { type SecretTemplatePart, secretsIn } from '../../system/secrets/secret-
 import { type Config, INLINE, type LoadedConfig, type SourceConfig } from '../config/loaded-config.ts';
 import { recordOf } from '../config/source-schema.ts';
 import { connectionText, withSettings } from '../sources/source-settings.ts';
+import { onWorkers, type WorkerPlace } from '../sources/worker-source.ts';
 import type { OpenKinds } from './configured-executors.ts';
-import type { LazyStore } from './lazy-store.ts';
+import { keptList } from './lazy-store.ts';
 import type { SourceSecrets } from './source-secrets.ts';
 import { type KnownSource, standIns, unreadSource, whyUnread } from './unread-entries.ts';
 
 /** Dependencies of configured sources. */
-export interface SourceSurroundings extends Pick<SourcePorts, 'folder' | 'env' | 'secrets' | 'watch' | 'background'> {
-  readonly store: LazyStore;
+export interface SourceSurroundings
+  extends WorkerPlace,
+    Pick<SourcePorts, 'folder' | 'env' | 'secrets' | 'watch' | 'background'> {
   /** The secrets and files that entries use. */
   readonly used: SourceSecrets;
   readonly kinds: OpenKinds;
@@ -60,8 +60,10 @@ export function createConfiguredSources(surroundings: SourceSurroundings): Confi
       const more = [used.markOf(entry), record.namesSecrets === true ? names : null];
       const make = async () => {
         const source = await orFailing(name, async () => makerOf(record, surroundings.kinds)(name, entry, ports));
-        const made = withSettings(source, settingsOf(name, entry, record));
-        return { ...made, connection: () => connectionText(entry, more), mayStay: used.stillHas(name, entry) };
+        const here = withSettings(source, settingsOf(name, entry, record));
+        const made = entry.runOn === 'worker' ? onWorkers(here, record.key, surroundings) : here;
+        const connected = [...more, made.isElsewhere ?? false];
+        return { ...made, connection: () => connectionText(entry, connected), mayStay: used.stillHas(name, entry) };
       };
       return [keep({ name, from, text: canonicalJson([entry, more]), make })];
     });
@@ -100,7 +102,14 @@ async function orFailing(name: string, make: () => Promise<Source>): Promise<Sou
 }
 
 /** The crib as sources see it. */
-function portsOf({ kinds, store, used: _used, ...given }: SourceSurroundings): SourcePorts {
+function portsOf({
+  kinds,
+  store,
+  used: _used,
+  worker: _worker,
+  isInMemory: _isInMemory,
+  ...given
+}: SourceSurroundings): SourcePorts {
   const { env, secrets } = given;
   const texts = () => createRunTexts({ env, secretNames: new Set(secrets.names) });
   const kept: SourcePorts['kept'] = (name, address) => keptList(name, address, store);
@@ -113,18 +122,6 @@ function portsOf({ kinds, store, used: _used, ...given }: SourceSurroundings): S
     readRemoteText: (source, granted = []) => texts().remote({ source, secrets: [granted].flat().flatMap(secretsIn) }),
     describe: (source) =>
       kinds.reduce((one, kind) => kind.describe?.(one, kept(`${one.name}:${kind.executor.kind}`, '')) ?? one, source),
-  };
-}
-
-/** Storage for the last list of a source. Only a hash of its address is stored, as the address may contain a credential. */
-function keptList(name: string, address: unknown, { lists }: LazyStore): KeptListPort {
-  const from = () => hash('sha256', canonicalJson(address)); // computed lazily: few sources store a list
-  return {
-    async get() {
-      const list = await lists.get(name);
-      return list?.about?.from === from() ? list : undefined;
-    },
-    put: (list) => lists.put(name, { ...list, about: { ...list.about, from: from() } }),
   };
 }
 

@@ -1,4 +1,6 @@
-import type { Store } from '../../core/ports/store.ts';
+import { hash } from 'node:crypto';
+import { canonicalJson } from '../../core/json.ts';
+import type { KeptListPort, Store } from '../../core/ports/store.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import { createListeners } from '../../system/listeners.ts';
 
@@ -79,4 +81,16 @@ function lazyPart<Name extends PartName>(opened: () => Promise<Store>, name: Nam
       return methods.get(method);
     },
   });
+}
+
+/** Storage for the last list of a source. Only a hash of its address is stored, as the address may contain a credential. */
+export function keptList(name: string, address: unknown, { lists }: LazyStore): KeptListPort {
+  const from = () => hash('sha256', canonicalJson(address)); // computed lazily: few sources store a list
+  return {
+    async get() {
+      const list = await lists.get(name);
+      return list?.about?.from === from() ? list : undefined;
+    },
+    put: (list) => lists.put(name, { ...list, about: { ...list.about, from: from() } }),
+  };
 }

@@ -5,7 +5,7 @@ import type { Schemas } from '../../core/ports/crib-context.ts';
 import { didYouMean } from '../../core/read-options.ts';
 import type { Admission, Source } from '../../core/source.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
-import { createRun, kindOf, type Parse, REMOTE, RUN, type ToolSpec, UNREAD } from '../../core/tool-spec.ts';
+import { createRun, ELSEWHERE, kindOf, type Parse, REMOTE, RUN, type ToolSpec, UNREAD } from '../../core/tool-spec.ts';
 import { readTool } from '../../define/read-tool.ts';
 import { KINDS } from '../../kinds/index.ts';
 import { isSurelyValid } from '../../schemas/surely-valid.ts';
@@ -104,6 +104,7 @@ function requireKnownKind(spec: ToolSpec, { executors }: Judges): void {
 function requireRun(spec: ToolSpec, { executors, schemas }: Judges): void {
   const kind = kindOf(spec);
   const executor = executors.get(kind);
+  if (spec[RUN][ELSEWHERE] === true) return; // a worker has checked it
   if (executor === undefined || typeof spec[RUN].run === 'function') return; // a function was checked when the tool was defined
   const { needs: _needs, parse: _parse, parseOutput: _parseOutput, settings: _settings, ...own } = spec[RUN];
   const refused = isSurelyValid(own, executor.runSchema) ? [] : wrongIn(own, schemas.parser(executor.runSchema));

@@ -11,6 +11,8 @@ import { type Runner, statusOf } from './source-runner.ts';
 export interface SourceReport extends SourceStatus {
   readonly name: string;
   readonly toolCount: number;
+  /** `worker` if only workers start it. */
+  readonly runsOn?: 'worker';
 }
 
 /** The tools and bundles that a source lists. */
@@ -134,7 +136,8 @@ export function runnersOf(slots: readonly Slot[]): readonly Runner[] {
 /** The status of the source of a slot. With a previous list, a failed source counts as down. */
 export function reportOf(slot: Slot): SourceReport {
   const { source, specs } = slot;
-  return { name: source.name, toolCount: specs.length, ...withStaleness(slot, ownStatus(slot)) };
+  const place = source.runOn === undefined ? {} : { runsOn: source.runOn };
+  return { name: source.name, toolCount: specs.length, ...withStaleness(slot, ownStatus(slot)), ...place };
 }
 
 /** The status of the runner that serves calls, regardless of edits. */

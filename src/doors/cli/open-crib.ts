@@ -24,16 +24,18 @@ interface Staying {
   readonly needsSources?: boolean;
   /** True if every profile can run scripts. */
   readonly runsScripts?: boolean;
+  /** The sources with `runOn: worker` that the command starts; default none. */
+  readonly worker?: true | readonly string[];
 }
 
 /** The crib of the configuration that `--config` names, or of the one in the working directory. */
 async function openCrib(
   { config }: Pick<Flags, 'config'>,
-  { watch = false, background = watch, needsSources = true, runsScripts = false }: Staying = {},
+  { watch = false, background = watch, needsSources = true, runsScripts = false, worker }: Staying = {},
 ): Promise<Crib> {
   const { createCrib, createObservedCrib, createStoreCrib } = await import('../../crib/create-crib.ts');
   // A command that keeps running gets the lists of servers later; a command that prints once needs them first.
-  const options = { configFile: config ?? process.cwd(), watch, background };
+  const options = { configFile: config ?? process.cwd(), watch, background, ...(worker !== undefined && { worker }) };
   if (!runsScripts) return needsSources ? createCrib(options) : createStoreCrib(options);
   const { withScripts } = await import('../../crib/own-tools/own-tools.ts');
   return createObservedCrib(options, undefined, withScripts);

@@ -25,7 +25,10 @@ export async function runWorker({ flags, lists = {} }: Invocation): Promise<Exit
     ...(lists.profile !== undefined && { profiles: lists.profile }),
     ...(lists.source !== undefined && { sources: lists.source }),
   };
-  return withCrib(flags, (crib) => runTasks(crib, flags, work), { watch: true });
+  return withCrib(flags, (crib) => runTasks(crib, flags, work), {
+    watch: true,
+    worker: work.sources ?? true,
+  });
 }
 
 const USUAL_GRACE_MS = 10_000;
