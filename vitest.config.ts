@@ -19,6 +19,7 @@ const SYSTEM = [
   'test/stops/*-on-sqlite.test.ts',
   'test/tasks/schedule{d-*,r}.test.ts',
   'test/tasks/{chaos,restart}.test.ts',
+  'test/tasks/{schedule{d-*,r},run-on-worker}.test.ts',
   'test/schemas/hostile-schemas.test.ts',
   'test/system/{fetch/guarded-fetch,watch}.test.ts',
   'test/architecture/where-to-add.test.ts',

@@ -32,6 +32,7 @@ export const SOURCE_ROUTES: readonly Route[] = [
               ),
               'reason?': text(),
               'since?': text('Since when the source is stale.'),
+              'runsOn?': choice(['worker'], 'worker: only workers start the source; calls are handed to them.'),
               'stop?': STOP,
               toolCount: whole(),
               tokens: whole('Estimated token cost of its definitions in the OpenAI format.'),
@@ -100,11 +101,12 @@ async function listSources({ crib }: RouteRequest) {
   const reports = crib.sources().filter(({ name, toolCount }) => name !== 'code' || toolCount > 0);
   const bySource = Map.groupBy(crib.catalog.specs, (spec) => spec.source);
   const stops = new Map((await readStops(crib)).map((stop) => [stop.target, toShownStop(stop)]));
-  const sources = reports.map(async ({ name, state, reason, since, toolCount }) => ({
+  const sources = reports.map(async ({ name, state, reason, since, toolCount, runsOn }) => ({
     name,
     state,
     ...(reason !== undefined && { reason }),
     ...(since !== undefined && { since: new Date(since).toISOString() }),
+    ...defined({ runsOn }),
     ...defined({ stop: stops.get(`source:${name}`) ?? stops.get('all') }),
     toolCount,
     tokens: await tokensOf(bySource.get(name) ?? [], 'openai', 'estimate'),

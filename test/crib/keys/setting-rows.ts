@@ -100,6 +100,7 @@ function settingsOf(
     exclude: [{}, { exclude: 'openapi' in usual ? 'GET /pets' : 'echo' }],
     settings: [{}, { settings: { calendar: 'work' } }],
     onChange: [{}, { onChange: 'stop' }],
+    runOn: [{}, { runOn: 'worker' }], // refused: the store of these rows is in memory
     ...(hasCommands && { sandbox: [{}, { sandbox: 'preferred' }] }),
     ...(slow && { initTimeoutMs: [{ initTimeoutMs: 60_000 }, { initTimeoutMs: 1 }] }),
   };

@@ -31,15 +31,26 @@ export function listSources({ flags }: Invocation): Promise<ExitCode> {
   });
 }
 
+/** A source as commands show it. */
+interface DescribedSource extends Omit<SourceReport, 'since'> {
+  readonly since?: string;
+  readonly tokens: number;
+}
+
 /** The state and token cost of every source; "code" only if it has tools. The state in a running server takes precedence. */
-export async function describeSources(crib: Crib, counting: Counting, running: readonly RunningSource[] = []) {
+export async function describeSources(
+  crib: Crib,
+  counting: Counting,
+  running: readonly RunningSource[] = [],
+): Promise<readonly DescribedSource[]> {
   const reports = crib.sources().filter(({ name, toolCount }) => name !== 'code' || toolCount > 0);
   const bySource = Map.groupBy(crib.catalog.specs, (spec) => spec.source);
   const described = await Promise.all(
-    reports.map(async ({ name, state, reason, toolCount }) => ({
+    reports.map(async ({ name, state, reason, toolCount, runsOn }) => ({
       name,
       state,
       ...(reason !== undefined && { reason }),
+      ...(runsOn !== undefined && { runsOn }),
       ...running.filter((source) => source.name === name).map(runningFields)[0],
       toolCount,
       tokens: await tokensOf(bySource.get(name) ?? [], USUAL_FORMAT, counting),
@@ -57,11 +68,14 @@ function runningFields({ state, reason, since }: RunningSource): Pick<RunningSou
 
 /** Prints the sources as a table. */
 export function printSources(sources: Awaited<ReturnType<typeof describeSources>>, counting: Counting): void {
+  const isAnyAway = sources.some(({ runsOn }) => runsOn !== undefined);
+  const place = isAnyAway ? ['RUNS ON'] : [];
   printTable(
-    ['NAME', 'STATE', figures('TOOLS'), figures('TOKENS'), { heading: 'REASON', isWhole: true }],
-    sources.map(({ name, state, reason = '', since, toolCount, tokens }) => [
+    ['NAME', 'STATE', ...place, figures('TOOLS'), figures('TOKENS'), { heading: 'REASON', isWhole: true }],
+    sources.map(({ name, state, reason = '', since, runsOn, toolCount, tokens }) => [
       name,
       state,
+      ...(isAnyAway ? [runsOn === undefined ? 'every process' : 'workers'] : []),
       String(toolCount),
       tokenText(tokens, counting),
       toLine(since === undefined ? reason : `since ${since}: ${reason}`),

@@ -1,0 +1,165 @@
+import { once } from 'node:events';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Chest, type Crib, createCrib } from '../../src/index.ts';
+import { createWorkshop } from '../doors/cli/workshop.ts';
+
+const CONFIG = `
+store: { url: "sqlite:./crib.db" }
+sources:
+  bench: { mcp: { command: "${process.execPath}", args: [./bench-server.mjs], env: { OWNER: "\${OWNER:-server}" } }, trust: true, prefix: "", runOn: worker }
+  other: { files: ./other.json, prefix: "" }
+`;
+const LIMIT = { timeout: 30_000, interval: 20 };
+
+const shop = createWorkshop({ 'toolcrib.yaml': CONFIG, 'other.json': '{ "tools": [] }' });
+copyFileSync(new URL('./processes/bench-server.mjs', import.meta.url), join(shop.folder, 'bench-server.mjs'));
+const fileOf = (name: string) => join(shop.folder, name);
+const linesOf = (name: string) =>
+  existsSync(fileOf(name)) ? readFileSync(fileOf(name), 'utf8').split('\n').filter(Boolean) : [];
+
+it('is refused with a store in memory, which no worker can open', async () => {
+  const crib = await createCrib({ configFile: shop.folder, store: 'memory' });
+  expect(crib.sources().find(({ name }) => name === 'bench')).toMatchObject({
+    state: 'failed',
+    reason: expect.stringContaining('runOn: worker needs a store that other processes can open'),
+  });
+  await crib.close();
+});
+
+/** A worker in a process of its own, once it runs background calls. */
+async function startWorker() {
+  const child = shop.start(['worker', '--source', 'bench'], { env: { OWNER: 'worker' } });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    said += chunk;
+  });
+  const ended = once(child, 'close');
+  await vi.waitUntil(() => said.includes('runs background calls') || child.exitCode !== null, LIMIT);
+  return { child, ended };
+}
+type Worker = Awaited<ReturnType<typeof startWorker>>;
+
+async function stop({ child, ended }: Worker, signal: NodeJS.Signals): Promise<void> {
+  child.kill(signal);
+  await ended;
+}
+
+describe('a source with runOn: worker', () => {
+  let crib: Crib;
+  let chest: Chest;
+  let worker: Worker;
+  beforeAll(async () => {
+    crib = await createCrib({ configFile: shop.folder });
+    chest = await crib.open(undefined, { id: 'ann' });
+  });
+  afterAll(async () => {
+    writeFileSync(fileOf('enough'), '');
+    worker?.child.kill('SIGKILL');
+    await crib.close();
+    shop.remove();
+  });
+
+  it('waits for a worker, names the command, and is not started elsewhere', async () => {
+    const [bench] = crib.sources().filter(({ name }) => name === 'bench');
+    expect(bench).toEqual({
+      name: 'bench',
+      state: 'failed',
+      reason: 'waits for a worker. Start one: toolcrib worker --source bench',
+      toolCount: 0,
+      runsOn: 'worker',
+    });
+    expect(linesOf('started')).toEqual([]);
+  });
+
+  it('is listed as soon as a worker has stored its list, and the worker answers its calls', async () => {
+    worker = await startWorker();
+    await vi.waitUntil(() => chest.get('echo') !== undefined, LIMIT);
+    expect(chest.list().map(({ name }) => name)).toEqual(['echo', 'pay', 'wipe']);
+    expect(crib.sources().find(({ name }) => name === 'bench')).toMatchObject({ state: 'ready', toolCount: 3 });
+
+    const result = await chest.call('echo', { text: 'hi' }, { id: 'call-1' });
+    expect(result).toMatchObject({ ok: true, content: [{ text: 'echo hi by the worker' }] });
+    expect(new Set(linesOf('started'))).toEqual(new Set(['worker']));
+    const doors = async () => {
+      const rows = await crib.calls.list({ tool: 'echo' });
+      return rows.filter(({ callId }) => callId === 'call-1').map(({ door, outcome }) => `${door} ${outcome}`);
+    };
+    await vi.waitFor(async () => expect((await doors()).toSorted()).toEqual(['library done', 'task done']), LIMIT);
+  });
+
+  it('refuses wrong arguments and context here, before a task exists', async () => {
+    expect(await chest.call('echo', { text: 1 }, { id: 'wrong-1' })).toMatchObject({
+      error: { code: 'invalid_input' },
+    });
+    expect(await chest.call('echo', {}, { id: 'wrong-2', context: { session: {} } })).toMatchObject({
+      error: { code: 'invalid_input', message: expect.stringContaining('cannot have "context"') },
+    });
+    expect(await crib.tasks.get('wrong-1')).toBeUndefined();
+    expect(await crib.tasks.get('wrong-2')).toBeUndefined();
+  });
+
+  it('asks the approver of the caller, and a yes reaches the worker', async () => {
+    const asked: string[] = [];
+    const approving = await crib.open(undefined, {
+      id: 'ann',
+      approve: ({ tool, reason }) => {
+        asked.push(`${tool}: ${reason}`);
+        return true;
+      },
+    });
+    expect(await approving.call('wipe', { text: 'a' })).toMatchObject({
+      content: [{ text: 'wipe a by the worker' }],
+    });
+    expect(asked).toEqual([expect.stringContaining('wipe: ')]);
+    expect(await chest.call('wipe', { text: 'b' })).toMatchObject({
+      error: { code: 'denied', message: expect.stringContaining('no approver is available') },
+    });
+    expect(linesOf('runs').filter((line) => line.startsWith('wipe'))).toEqual(['wipe a']);
+  });
+
+  it('parks a call that may be parked; the approved call runs on the worker, and its result is returned', async () => {
+    const parked = await chest.call('wipe', { text: 'c' }, { park: true, id: 'parked-1' });
+    expect(parked).toMatchObject({ status: 'waiting', waiting: { for: 'approval', callId: 'parked-1' } });
+    const { id = '' } = parked.status === 'waiting' ? parked.waiting : {};
+    expect(await chest.call('wipe', { text: 'other' }, { approvalId: id })).toMatchObject({
+      error: { code: 'denied' },
+    });
+    expect(await crib.approvals.answer(id, { decision: 'approve' }, { id: 'bob', operator: true })).toMatchObject({
+      ok: true,
+    });
+    expect(await chest.call('wipe', { text: 'c' }, { approvalId: id })).toMatchObject({
+      content: [{ text: 'wipe c by the worker' }],
+    });
+  });
+
+  it('cancels the task with its call', async () => {
+    const stopping = new AbortController();
+    const calling = chest.call('pay', { slow: true, text: 'd' }, { id: 'stopped-1', signal: stopping.signal });
+    await vi.waitUntil(() => linesOf('runs').includes('pay d'), LIMIT);
+    stopping.abort();
+    expect(await calling).toMatchObject({ error: { code: 'cancelled' } });
+    await vi.waitUntil(async () => (await crib.tasks.get('stopped-1'))?.state === 'done', LIMIT);
+  });
+
+  it('has an unknown outcome if the worker dies during a call that must not be repeated', async () => {
+    const calling = chest.call('pay', { slow: true, text: 'e' }, { timeoutMs: 60_000 });
+    await vi.waitUntil(() => linesOf('runs').includes('pay e'), LIMIT);
+    await stop(worker, 'SIGKILL');
+    expect(await calling).toMatchObject({ error: { code: 'unknown_outcome' } });
+    expect(linesOf('runs').filter((line) => line === 'pay e')).toHaveLength(1);
+  });
+
+  it('is unavailable without a worker, with the command that starts one; the call does not run later', async () => {
+    const result = await chest.call('echo', { text: 'late' }, { timeoutMs: 300, id: 'late-1' });
+    expect(result).toMatchObject({
+      error: {
+        code: 'unavailable',
+        message:
+          '"echo" runs on workers only (runOn: worker), and no worker began the call within 300 ms. Start a worker: toolcrib worker --source bench',
+      },
+    });
+    expect(await crib.tasks.get('late-1')).toMatchObject({ state: 'done', outcome: 'cancelled' });
+  });
+});
