@@ -79,7 +79,7 @@ export type { CribBundles } from './crib/catalog/bundle-registry.ts';
 export type { Explanation } from './crib/catalog/explain.ts';
 export type { Section } from './crib/catalog/list-view.ts';
 export type { ProfileInput } from './crib/catalog/read-profile.ts';
-export type { Chest } from './crib/chest.ts';
+export type { Chest, TypedChest } from './crib/chest.ts';
 export { createCrib, defaultCrib, resetDefaultCrib } from './crib/create-crib.ts';
 export type { Crib } from './crib/crib.ts';
 export type { CribOptions } from './crib/crib-options.ts';

@@ -4,7 +4,7 @@ import type { Entering } from '../call/enter-call.ts';
 import type { BundleInfo } from '../core/bundle.ts';
 import type { SearchHit, SearchOptions } from '../core/retriever.ts';
 import type { CallRequest } from '../core/tool-call.ts';
-import type { CallAnswer, Outcome, ToolResult } from '../core/tool-result.ts';
+import type { CallAnswer, DoneResult, Outcome, ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { SubmitOptions } from '../tasks/submission.ts';
 import type { Activation, Names } from './catalog/activation.ts';
@@ -34,6 +34,28 @@ export interface Chest extends Omit<Activation, 'version'>, DeprecatedNames {
   /** The state that the setup of a visible bundle returned; undefined before the setup. For the host only: no door exposes it. */
   state(bundle: string): unknown;
 }
+
+/** A chest whose calls have the types of an interface that `toolcrib types` wrote. */
+export interface TypedChest<Tools extends object> extends Omit<Chest, 'call'> {
+  call<Name extends keyof Tools & string>(
+    name: Name,
+    ...given: TypedArguments<Tools[Name]>
+  ): Promise<TypedResult<Tools[Name]>>;
+}
+
+type TypedArguments<Tool> = Tool extends (...input: infer Input) => unknown
+  ? Input extends readonly []
+    ? [input?: object, options?: CallOptions]
+    : undefined extends Input[0]
+      ? [input?: Input[0], options?: CallOptions]
+      : [input: Input[0], options?: CallOptions]
+  : never;
+
+type TypedResult<Tool> =
+  | Exclude<ToolResult, DoneResult>
+  | (Omit<DoneResult, 'data'> & {
+      readonly data?: Tool extends (...input: never) => Promise<infer Data> ? Data : never;
+    });
 
 /** Former names of members of `crib.server`. */
 export interface DeprecatedCribNames {

@@ -19,7 +19,7 @@ import type { Names } from './catalog/activation.ts';
 import type { CribBundles } from './catalog/bundle-registry.ts';
 import type { Explanation } from './catalog/explain.ts';
 import type { Section } from './catalog/list-view.ts';
-import type { Chest, DeprecatedCribNames } from './chest.ts';
+import type { Chest, DeprecatedCribNames, TypedChest } from './chest.ts';
 import type { CribServer } from './crib-server.ts';
 import type { Readiness } from './readiness.ts';
 import type { SourceReport } from './sources/source-slot.ts';
@@ -49,7 +49,12 @@ export interface Crib extends DeprecatedCribNames {
   /** API keys. `identify` accepts them if `access.keys` is on. */
   readonly keys: CribKeys;
   /** Opens the chest of a profile, or of the default profile. Rejects with code `unknown_profile`, or `denied` if the caller may not use it. */
-  open(profile?: string, caller?: Caller): Promise<Chest>;
+  open<Tools extends object = never>(
+    profile?: string,
+    caller?: Caller,
+  ): Promise<[Tools] extends [never] ? Chest : TypedChest<Tools>>;
+  /** With a type that `toolcrib types` wrote, `open<Tools>()`, the compiler checks names, arguments and data of calls. */
+  open(profile?: string, caller?: Caller): Promise<Chest>; // the last signature is the one of ReturnType
   /** Opens the operator's chest with all tools, regardless of profiles and access clauses. */
   openAll(caller?: Caller): Promise<Chest>;
   explain(caller: Caller, profile: string | undefined, tool: string): Explanation;

@@ -18,10 +18,10 @@ export function createOpening(
 ): Pick<Crib, 'open' | 'openAll'> & Pick<CribServer, 'openAtDoor'> {
   const choose = (name: string | undefined, caller: Caller) => chooseProfile(name, profiles(), caller);
   return {
-    open: async (name, given) => {
+    open: (async (name?: string, given?: Caller) => {
       const caller = readCaller(given);
       return createChest(host, { profile: choose(name, caller) }, caller);
-    },
+    }) as Crib['open'], // the types of a TypedChest come from its caller
     openAll: async (caller) =>
       createChest(host, { profile: profiles().everything }, readCaller({ ...caller, operator: true })),
     openAtDoor: async (name, given) => {
