@@ -33,10 +33,13 @@ export function toCheckpoint(row: Row): Checkpoint {
   };
 }
 
+/** The columns of a removal of old rows; where one is set, the others must be, too. */
+const CUT = ['cut_count', 'cut_hash', 'cut_at', 'cut_key', 'cut_signature'] as const;
+
 /** Converts a stored chain. */
 export function toChain(row: Row): StoredChain {
   const chain = text(row, 'chain');
-  const isCut = row.cut_count !== null;
+  const isCut = CUT.some((column) => row[column] !== null && row[column] !== undefined);
   return {
     chain,
     key: text(row, 'public_key'),

@@ -158,6 +158,8 @@ describe('a chain of this machine needs its checkpoint outside the database', ()
       writeFileSync(path, JSON.stringify({ ...kept, [member]: changed }));
       expect(await kindsOf(folder), member).toContain('forged');
     }
+    writeFileSync(path, JSON.stringify({ ...kept, signature: `${kept.signature}x` }));
+    expect(await kindsOf(folder), 'more behind the signature').toContain('forged');
     for (const member of Object.keys(kept)) {
       writeFileSync(path, JSON.stringify({ ...kept, [member]: undefined }));
       expect(await kindsOf(folder), `without ${member}`).toContain('forged');
