@@ -1,19 +1,36 @@
 import { once } from 'node:events';
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Chest, type Crib, createCrib } from '../../src/index.ts';
 import { createWorkshop } from '../doors/cli/workshop.ts';
 
-const CONFIG = `
+/** The configuration; `hook` is the address that is told about ends of tasks. */
+const configOf = (hook: string) => `
 store: { url: "sqlite:./crib.db" }
 sources:
   bench: { mcp: { command: "${process.execPath}", args: [./bench-server.mjs], env: { OWNER: "\${OWNER:-server}" } }, trust: true, prefix: "", runOn: worker }
   other: { files: ./other.json, prefix: "" }
+secrets: { key: { file: ./key } }
+tasks: { webhooks: { ci: { url: "${hook}", secret: key } } }
 `;
 const LIMIT = { timeout: 30_000, interval: 20 };
 
-const shop = createWorkshop({ 'toolcrib.yaml': CONFIG, 'other.json': '{ "tools": [] }' });
+const shop = createWorkshop({ 'other.json': '{ "tools": [] }', key: 'a key of more than enough characters' });
+chmodSync(join(shop.folder, 'key'), 0o600);
+const told: { readonly id: string; readonly outcome: string }[] = [];
+const hook = createServer(async (request, response) => {
+  told.push((await json(request)) as (typeof told)[number]);
+  response.end();
+}).listen(0, '127.0.0.1');
+beforeAll(async () => {
+  if (!hook.listening) await once(hook, 'listening');
+  const { port } = hook.address() as AddressInfo; // it listens at a port
+  shop.write('toolcrib.yaml', configOf(`http://127.0.0.1:${port}/`));
+});
 copyFileSync(new URL('./processes/bench-server.mjs', import.meta.url), join(shop.folder, 'bench-server.mjs'));
 const fileOf = (name: string) => join(shop.folder, name);
 const linesOf = (name: string) =>
@@ -58,6 +75,7 @@ describe('a source with runOn: worker', () => {
     writeFileSync(fileOf('enough'), '');
     worker?.child.kill('SIGKILL');
     await crib.close();
+    hook.close();
     shop.remove();
   });
 
@@ -143,12 +161,28 @@ describe('a source with runOn: worker', () => {
     await vi.waitUntil(async () => (await crib.tasks.get('stopped-1'))?.state === 'done', LIMIT);
   });
 
+  it('is shown with the place where it runs', async () => {
+    const [listed, report] = await Promise.all([shop.run(['sources']), shop.json(['check'])]);
+    expect(listed.stdout).toMatch(/^NAME +STATE +RUNS ON .*\nbench +ready +workers +3 /);
+    expect(report).toMatchObject({ sources: [{ name: 'bench', state: 'ready', runsOn: 'worker' }, { name: 'other' }] });
+    expect(linesOf('started')).not.toContain('server');
+  });
+
+  it('runs its background calls on workers only', async () => {
+    const submitted = await chest.submit('echo', { text: 'later' });
+    const { id = '' } = submitted.status === 'waiting' ? submitted.waiting : {};
+    expect(await crib.tasks.wait(id)).toMatchObject({ content: [{ text: 'echo later by the worker' }] });
+  });
+
   it('has an unknown outcome if the worker dies during a call that must not be repeated', async () => {
     const calling = chest.call('pay', { slow: true, text: 'e' }, { timeoutMs: 60_000 });
-    await vi.waitUntil(() => linesOf('runs').includes('pay e'), LIMIT);
+    await chest.submit('pay', { slow: true, text: 'f' }, { id: 'told-1', notify: 'ci' });
+    await vi.waitUntil(() => ['pay e', 'pay f'].every((run) => linesOf('runs').includes(run)), LIMIT);
     await stop(worker, 'SIGKILL');
     expect(await calling).toMatchObject({ error: { code: 'unknown_outcome' } });
     expect(linesOf('runs').filter((line) => line === 'pay e')).toHaveLength(1);
+    await vi.waitUntil(() => told.length > 0, LIMIT);
+    expect(told).toEqual([expect.objectContaining({ id: 'told-1', outcome: 'unknown_outcome' })]);
   });
 
   it('is unavailable without a worker, with the command that starts one; the call does not run later', async () => {
