@@ -162,9 +162,10 @@ function notKept({ tool }: StoredTask): FailedResult {
   return failed(toolError('too_large', `The background call of "${tool}" ended, but ${why}.`));
 }
 
-function cannotAsk({ tool }: StoredTask): FailedResult {
-  const message = `"${tool}" asks its client for more input, which a background call cannot give. Call it directly.`;
-  return failed(toolError('unavailable', message));
+function cannotAsk({ tool, call }: StoredTask): FailedResult {
+  const why = call.isAwaited === true ? 'a call that runs on a worker cannot give' : 'a background call cannot give';
+  const cure = call.isAwaited === true ? 'Remove runOn: worker from its source.' : 'Call it directly.';
+  return failed(toolError('unavailable', `"${tool}" asks its client for more input, which ${why}. ${cure}`));
 }
 
 /** The result of a task that did not begin in time. */

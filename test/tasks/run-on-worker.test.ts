@@ -4,7 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startServer } from '../../src/doors/rest/start-server.ts';
 import { type Chest, type Crib, createCrib } from '../../src/index.ts';
 import { createWorkshop } from '../doors/cli/workshop.ts';
 
@@ -144,12 +145,38 @@ describe('a source with runOn: worker', () => {
     expect(await chest.call('wipe', { text: 'other' }, { approvalId: id })).toMatchObject({
       error: { code: 'denied' },
     });
+    expect(await chest.call('wipe', { text: 'c' }, { approvalId: id })).toMatchObject({
+      status: 'waiting',
+      waiting: { for: 'approval', id, callId: 'parked-1' },
+    });
     expect(await crib.approvals.answer(id, { decision: 'approve' }, { id: 'bob', operator: true })).toMatchObject({
       ok: true,
     });
     expect(await chest.call('wipe', { text: 'c' }, { approvalId: id })).toMatchObject({
       content: [{ text: 'wipe c by the worker' }],
     });
+  });
+
+  it('answers over REST like any other tool', async () => {
+    const server = await startServer(crib, { port: 0 });
+    onTestFinished(() => server.close());
+    const execute = async (tool: string) => {
+      const headers = {
+        'content-type': 'application/json',
+        authorization: `Bearer ${await crib.server.operatorToken()}`,
+      };
+      const body = JSON.stringify({ arguments: { text: 'rest' } });
+      const response = await fetch(`${server.url}/api/tools/execute/${tool}`, { method: 'POST', headers, body });
+      const answer = (await response.json()) as { callId: string; waiting: { id: string } }; // read where they are there
+      return { status: response.status, body: answer };
+    };
+    expect(await execute('echo')).toMatchObject({
+      status: 200,
+      body: { content: [{ text: 'echo rest by the worker' }] },
+    });
+    const { status, body } = await execute('wipe');
+    expect({ status, body }).toMatchObject({ status: 202, body: { waiting: { for: 'approval' } } });
+    expect(await crib.tasks.get(body.callId)).toMatchObject({ state: 'waiting', approvalId: body.waiting.id });
   });
 
   it('cancels the task with its call', async () => {

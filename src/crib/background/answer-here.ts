@@ -34,8 +34,9 @@ export async function answerHere(
     await approvals.answer(id, { decision: own ? 'approve' : 'deny', by: callerOf(call) });
     return undefined;
   }
+  const mayWait = call.mayPark || call.approvalId !== undefined;
   if (call.caller.approve === undefined)
-    return call.mayPark ? waitingFor(approval) : nobodyToAsk(call, question, notByCaller);
+    return mayWait ? waitingFor(approval) : nobodyToAsk(call, question, notByCaller);
   const goOn = holdCallTime(call);
   const ending = await waitForAnswer({
     call,

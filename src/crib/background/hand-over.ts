@@ -109,16 +109,21 @@ type Following = Required<Pick<HandOverPorts, 'poller'>> & { readonly store: Pic
 async function followTask(id: string, call: ToolCall, ports: Following): Promise<ToolResult> {
   const { store, poller } = ports;
   const { tasks } = store;
-  const { promise, resolve } = Promise.withResolvers<ToolResult>();
+  const { promise, resolve, reject } = Promise.withResolvers<ToolResult>();
   const cancel = () => tasks.cancel(id, callerOf(call), cancelledResult(call.spec.name, callerOf(call)));
   const end = async (result: ToolResult): Promise<void> => {
     resolve(result);
     await cancel().catch(() => undefined); // the task ends by its timeout
   };
-  /** Ends the task if it is queued. Resolves to false if a worker has it, or the store does not answer. */
-  const endQueued = async (): Promise<boolean> => {
+  // A task that was parked earlier outlives this call.
+  const isResumed = call.approvalId !== undefined;
+  const endLate = isResumed ? async (result: ToolResult) => resolve(result) : end;
+  /** Ends a task that no worker has. Resolves to false if one has it, or the store does not answer. */
+  const endUnbegun = async (): Promise<boolean> => {
     try {
-      return (await tasks.get(id))?.state === 'queued' && (await cancel()) === 'cancelled';
+      const state = (await tasks.get(id))?.state;
+      if (isResumed) return state === 'queued' || state === 'waiting';
+      return state === 'queued' && (await cancel()) === 'cancelled';
     } catch (cause) {
       if (cause instanceof ToolcribError) return false;
       throw cause;
@@ -132,19 +137,21 @@ async function followTask(id: string, call: ToolCall, ports: Following): Promise
     if (task.state === 'running') noteRunning(task, call);
     const { approvalId } = task;
     if (task.state !== 'waiting' || approvalId === undefined || asked.has(approvalId)) return;
-    asked.add(approvalId);
     const outcome = await answerHere(approvalId, call, { approvals: store.approvals, poller });
+    asked.add(approvalId);
     if (outcome === undefined) return;
     if (outcome.status === 'waiting') return resolve({ ...outcome, waiting: { ...outcome.waiting, callId: id } });
     await end(outcome);
     await store.approvals.end(approvalId, 'withdrawn');
   });
-  const polling = poller.subscribe(() => look().catch(() => undefined)); // the next poll tries again
+  // If the store does not answer, the next poll tries again.
+  const attempt = () => look().catch((cause) => (cause instanceof ToolcribError ? undefined : reject(cause)));
+  const polling = poller.subscribe(attempt);
   const stops = [
     polling.stop,
-    tasks.onChange((changed) => [id, ''].includes(changed) && void look().catch(() => undefined)),
+    tasks.onChange((changed) => [id, ''].includes(changed) && void attempt()),
     call.onAbort((reason) => void end(failed(reason))),
-    ...startTimers(call, { end, endQueued }),
+    ...startTimers(call, { endLate, endUnbegun }),
   ];
   void polling.look();
   return promise.finally(() => {
@@ -166,17 +173,17 @@ function noteRunning({ progress }: StoredTask, call: ToolCall): void {
 }
 
 interface Ending {
-  end(result: ToolResult): Promise<void>;
-  endQueued(): Promise<boolean>;
+  endLate(result: ToolResult): Promise<void>;
+  endUnbegun(): Promise<boolean>;
 }
 
 /** Ends the call if no worker begins it, or after its timeout. */
-function startTimers(call: ToolCall, { end, endQueued }: Ending): readonly (() => void)[] {
+function startTimers(call: ToolCall, { endLate, endUnbegun }: Ending): readonly (() => void)[] {
   const { timeoutMs } = call.spec.policy;
   const beginMs = beginMsOf(call);
   const judge = async (otherwise: ToolError | undefined): Promise<void> => {
-    const error = (await endQueued()) ? noWorker(call, notBegun(call)) : otherwise;
-    if (error !== undefined) await end(failed(error));
+    const error = (await endUnbegun()) ? noWorker(call, notBegun(call)) : otherwise;
+    if (error !== undefined) await endLate(failed(error));
   };
   const isOneTimer = timeoutMs !== undefined && timeoutMs <= beginMs;
   return [
