@@ -49,6 +49,7 @@ export async function runTask(task: StoredTask, ports: RunTaskPorts, ending: Out
     // The store did not answer before the call: it has not begun.
     result = failed(toolError('unavailable', messageOf(cause), { retryable: true, cause }));
   }
+  ending.onAnswered();
   try {
     await settle(task, result, { ports, ending, run });
   } catch (cause) {
@@ -61,6 +62,8 @@ export interface OutsideEnd {
   readonly signal: AbortSignal;
   /** True if this process stops; then a task that may run again is left to others. */
   isStopping(): boolean;
+  /** Called when the call has its result, before that is stored. */
+  onAnswered(): void;
 }
 
 async function callTool(task: StoredTask, ports: RunTaskPorts, running: RunningCall): Promise<ToolResult> {

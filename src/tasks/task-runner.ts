@@ -34,12 +34,17 @@ export interface TaskRunner {
 }
 
 const EXPIRE_EVERY_MS = 5000;
+/** While this many ends wait for the store, no more tasks are claimed. */
+const MOST_STORING = 64;
 const STOPPING = toolError('cancelled', 'The process that ran the background call stops.');
 
-/** Claims tasks and runs them. */
+/** Claims tasks and runs them. While the end of one is being stored, the next one runs. */
 export function runTasks(options: RunTasksOptions, ports: TaskRunnerPorts): TaskRunner {
   const { tasks } = ports;
-  const running = new Map<string, { readonly controller: AbortController; readonly ended: Promise<void> }>();
+  /** The tasks that have no result yet. */
+  const calling = new Map<string, AbortController>();
+  /** All tasks of this process, until their ends are stored. */
+  const running = new Set<Promise<void>>();
   let isStopped = false;
   let isAborted = false;
 
@@ -47,21 +52,28 @@ export function runTasks(options: RunTasksOptions, ports: TaskRunnerPorts): Task
   const expire = createExpiry(ports);
   const begin = (task: StoredTask): void => {
     const controller = new AbortController();
+    calling.set(task.id, controller);
     // Without a request to cancel this task, only the end of the process ends it.
     const isStopping = () => isAborted || (isStopped && !controller.signal.aborted);
-    const ended = runTask(task, ports, { signal: controller.signal, isStopping })
+    const onAnswered = () => {
+      if (calling.get(task.id) === controller && calling.delete(task.id)) fillSoon();
+    };
+    const ended = runTask(task, ports, { signal: controller.signal, isStopping, onAnswered })
       .catch((cause) => ports.warn(`The background call ${task.id} failed: ${messageOf(cause)}`))
       .finally(() => {
-        running.delete(task.id);
-        void fill();
+        running.delete(ended);
+        onAnswered();
       });
-    running.set(task.id, { controller, ended });
+    running.add(ended);
     if (isAborted) controller.abort(STOPPING);
   };
   const fill = oneAtATime(() => attempt(claimMore));
+  /** Calls that end in the same turn are replaced by one claim. */
+  const fillSoon = inNextTurn(() => void fill());
   const claimMore = async (): Promise<void> => {
     for (;;) {
-      const limit = (options.concurrency ?? ports.settings().concurrency) - running.size;
+      const most = options.concurrency ?? ports.settings().concurrency;
+      const limit = Math.min(most - calling.size, most + MOST_STORING - running.size);
       if (isStopped || limit <= 0) return;
       const claimed = await tasks.claim({ ...claimOf(options, ports), limit });
       for (const task of claimed) begin(task);
@@ -69,9 +81,9 @@ export function runTasks(options: RunTasksOptions, ports: TaskRunnerPorts): Task
     }
   };
   const cancelRequested = async (): Promise<void> => {
-    if (running.size === 0) return;
-    for (const [id, by] of await tasks.cancelled([...running.keys()]))
-      running.get(id)?.controller.abort(toolError('cancelled', `The background call was cancelled by ${by}.`));
+    if (calling.size === 0) return;
+    for (const [id, by] of await tasks.cancelled([...calling.keys()]))
+      calling.get(id)?.abort(toolError('cancelled', `The background call was cancelled by ${by}.`));
   };
 
   const polling = ports.poll(async () => {
@@ -79,22 +91,35 @@ export function runTasks(options: RunTasksOptions, ports: TaskRunnerPorts): Task
     if (!isStopped) await attempt(expire);
     await fill();
   });
-  const stopListening = tasks.onChange((id) => void (running.has(id) ? attempt(cancelRequested) : fill()));
+  const stopListening = tasks.onChange((id) => void (calling.has(id) ? attempt(cancelRequested) : fill()));
   void polling.look();
   return {
     count: () => running.size,
     async stop() {
       isStopped = true;
       await fill(); // a claim that is under way may still begin tasks
-      while (running.size > 0) await Promise.all([...running.values()].map(({ ended }) => ended));
+      while (running.size > 0) await Promise.all(running);
       polling.stop();
       stopListening();
     },
     abort() {
       isStopped = true;
       isAborted = true;
-      for (const { controller } of running.values()) controller.abort(STOPPING);
+      for (const controller of calling.values()) controller.abort(STOPPING);
     },
+  };
+}
+
+/** Returns a function that runs `work` in the next turn of the event loop, once for all requests of this turn. */
+function inNextTurn(work: () => void): () => void {
+  let isRequested = false;
+  return () => {
+    if (isRequested) return;
+    isRequested = true;
+    setImmediate(() => {
+      isRequested = false;
+      work();
+    });
   };
 }
 
