@@ -26,6 +26,7 @@ const PARTS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   'docs/configuration.md': {
     extensions: () => optionTable(extensionsNode),
     results: () => optionTable({ properties: { results: configNode.properties?.results ?? {} } }),
+    tasks: () => optionTable({ properties: { tasks: configNode.properties?.tasks ?? {} } }),
     schedules: () => optionTable({ properties: { 'schedules.NAME': memberOf(configNode.properties?.schedules) } }),
   },
   'docs/cli.md': { commands: commandTable, flags: flagTable },

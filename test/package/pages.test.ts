@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
+import { missingPackage, startPostgres } from '../store/postgres-server.ts';
 import { startFakeModels } from './fake-models.ts';
 import { ROOT, run } from './install-packed.ts';
-import { anchorOf, blocksOf, deadLinks, runBlocks, wrongAmong } from './run-page.ts';
+import { anchorOf, blocksOf, DATABASE, deadLinks, runBlocks, wrongAmong } from './run-page.ts';
 
 const PAGES = ['README.md', ...globSync('docs/guides/*.md', { cwd: ROOT }).sort()];
 /** Blocks that are looked at, and not run: pictures and parts of a file. */
@@ -56,6 +57,12 @@ it('every page has TypeScript that compiles', async () => {
 
 describe.each(PAGES)('%s', (page) => {
   const blocks = blocksOf(page);
+  const needsDatabase = blocks.some(({ code }) => code.includes(DATABASE));
+  const database = async (): Promise<string> => {
+    const server = await startPostgres();
+    onTestFinished(() => server.stop());
+    return server.urlOf('postgres');
+  };
 
   it('has blocks that a test can run, each with its file', () => {
     for (const { language, file, code } of blocks) {
@@ -65,9 +72,14 @@ describe.each(PAGES)('%s', (page) => {
     }
   });
 
-  it('does what it shows', async () => {
-    const models = await startFakeModels();
-    onTestFinished(() => models.close());
-    expect(wrongAmong(await runBlocks(blocks, { variables: models.env }))).toEqual([]);
-  }, 180_000); // a page starts up to thirty processes, one after the other
+  it.skipIf(needsDatabase && missingPackage() !== undefined)(
+    'does what it shows',
+    async () => {
+      const models = await startFakeModels();
+      onTestFinished(() => models.close());
+      const options = { variables: models.env, ...(needsDatabase && { database: await database() }) };
+      expect(wrongAmong(await runBlocks(blocks, options))).toEqual([]);
+    },
+    180_000,
+  ); // a page starts up to thirty processes, one after the other
 });

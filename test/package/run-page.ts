@@ -28,10 +28,14 @@ interface Ran extends Command {
 /** Where the blocks of a page run: with these variables besides the usual ones, and Toolcrib installed in this way. */
 interface RunOptions {
   readonly variables?: Readonly<Record<string, string>>;
+  /** Stands for the database that the reader of a page has. */
+  readonly database?: string;
   install?(folder: string): Promise<unknown>;
 }
 
 const FENCE = /^```(\w+)(?: (\S+))?\n([\s\S]*?)^```$/gm;
+/** The database of a page. */
+export const DATABASE = 'postgres://postgres:secret@127.0.0.1:5432/tasks';
 /** Stands between the outputs of two commands. */
 const MARK = '\u001e';
 
@@ -62,12 +66,17 @@ export function deadLinks(folder: string, page: string): readonly string[] {
 
 /**
  * Runs blocks as a reader would, in an empty folder with an empty home: a block with a file name is saved,
- * a `console` block is typed line by line. The ports of the page, 2742 and 2744, are replaced by free ones.
+ * a `console` block is typed line by line. The ports of the page, 2742 and 2744, are replaced by free ones, and its
+ * database by one that is there.
  */
 export async function runBlocks(blocks: readonly Block[], options: RunOptions = {}): Promise<readonly Ran[]> {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-page-'));
   const [port, another] = [await freePort(), await freePort()];
-  const here = (code: string): string => code.replaceAll('2742', String(port)).replaceAll('2744', String(another));
+  const here = (code: string): string =>
+    code
+      .replaceAll(DATABASE, options.database ?? DATABASE)
+      .replaceAll('2742', String(port))
+      .replaceAll('2744', String(another));
   await (options.install ?? installPacked)(folder);
   const script: string[] = [];
   const commands: Command[] = [];
