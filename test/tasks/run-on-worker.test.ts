@@ -222,5 +222,11 @@ describe('a source with runOn: worker', () => {
       },
     });
     expect(await crib.tasks.get('late-1')).toMatchObject({ state: 'done', outcome: 'cancelled' });
+
+    const runner = crib.server.runTasks({ isWorker: true }); // it runs tasks of workers, but does not have the source
+    expect(await chest.call('echo', {}, { timeoutMs: 900 })).toMatchObject({
+      error: { message: expect.stringContaining('no worker began the call within 900 ms') },
+    });
+    await runner.stop();
   });
 });
