@@ -15,7 +15,7 @@ import type { ScriptConfig } from './script-kind.ts';
 import { limitsOf } from './script-limits.ts';
 import { LONGEST_CODE } from './script-messages.ts';
 import { toScriptResult } from './script-result.ts';
-import { createScriptSlots } from './script-slots.ts';
+import { createScriptSlots, scriptsAround } from './script-slots.ts';
 import { createScriptThreads } from './script-threads.ts';
 
 /** The `run` of a script: its code, a file, or the code in the arguments of the call (`execute_script`). */
@@ -65,6 +65,7 @@ export function scriptExecutor({ folder, clock, idleClock, options, noteCode }: 
     async execute(call, run) {
       const deferred = deferRun(call);
       const given = run as ScriptRun; // the pipeline selected the executor by kind
+      if (given.codeFrom !== undefined && scriptsAround(call) > 0) return failed(ofAnotherScript(call));
       const limits = limitsOf(options(), call);
       if ('code' in limits) return failed(limits);
       const read = await readScript(call, given, fileOf);
@@ -88,6 +89,11 @@ export function scriptExecutor({ folder, clock, idleClock, options, noteCode }: 
     },
     close: () => threads.close(),
   };
+}
+
+/** A script that starts further ones would multiply its limits. */
+function ofAnotherScript({ spec }: ToolCall): ToolError {
+  return toolError('denied', `A script cannot call "${spec.name}". Put all the code into one script.`);
 }
 
 function toUnavailable(cause: unknown): ToolError {

@@ -28,7 +28,7 @@ export function createScriptSlots(): ScriptSlots {
   };
   return {
     async take(call, most) {
-      const depth = depthOf(call);
+      const depth = scriptsAround(call);
       if (depth > DEEPEST)
         return toolError('denied', `"${call.spec.name}" was not run: scripts may be nested ${DEEPEST} levels deep.`);
       const level = levelOf(depth);
@@ -67,7 +67,8 @@ function turnOf(call: ToolCall, { waiting }: Level): Promise<ToolError | undefin
   });
 }
 
-function depthOf(call: ToolCall): number {
+/** The number of scripts that a call is nested in. */
+export function scriptsAround(call: ToolCall): number {
   let depth = 0;
   for (let outer = call.parent; outer !== undefined; outer = outer.parent) {
     if (outer.spec[RUN].kind === 'script') depth++;

@@ -154,6 +154,28 @@ describe('a script that exhausts something is ended, and nothing else is', () =>
     expect(await shop.run(code)).toMatchObject({ ok: true, data: [30, 'denied'] });
   });
 
+  it('scripts in scripts: a script cannot start another, directly or through delegate', async () => {
+    const code =
+      'try { return await tools.execute_script({ code: "return 1" }) } catch (e) { return { code: e.code } }';
+    expect(await shop.run(code)).toMatchObject({ data: { code: 'denied' } });
+    const around = await openShop({}, { profiles: { agent: { expose: 'script', delegate: { agent: 'open' } } } });
+    const through =
+      'return tools.delegate({ profile: "agent", tool: "execute_script", arguments: { code: "return 1" } })';
+    expect(await around.run(through)).toMatchObject({
+      ok: false,
+      error: { message: expect.stringContaining('denied') },
+    });
+    await around.close();
+  });
+
+  it('scripts in scripts: tools of kind script are three levels deep at most, and do not wait for each other', async () => {
+    const run = { kind: 'script', code: 'return tools.again({ n: input.n + 1 })' };
+    const deep = await openShop({ concurrency: 1 }, { tools: [{ name: 'again', description: 'Again', run }] });
+    const result = await deep.chest.call('again', { n: 0 });
+    expect(result).toMatchObject({ error: { message: expect.stringContaining('nested 3 levels deep') } });
+    await deep.close();
+  });
+
   it('arguments that are too long', async () => {
     const code = 'try { await tools.echo({ a: "x".repeat(1_000_001) }) } catch (e) { return { code: e.code } }';
     expect(await shop.run(code)).toMatchObject({ data: { code: 'invalid_input' } });
