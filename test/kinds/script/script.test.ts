@@ -144,6 +144,23 @@ describe('a script', () => {
   });
 });
 
+it('a script runs in the background like any call, and its calls are made once', async () => {
+  const made: unknown[] = [];
+  const note = {
+    name: 'note',
+    description: 'Note',
+    input: { type: 'object' },
+    run: (input: unknown, { door }: ToolCall) => void made.push([input, door]),
+  } as const;
+  const crib = await createCrib({ tools: [note], store: 'memory', profiles: { agent: { expose: 'script' } } });
+  const chest = await crib.open('agent', { id: 'alice' });
+  const submitted = await chest.submit('execute_script', { code: 'await tools.note({ n: 1 }); return { n: 2 }' });
+  const id = submitted.status === 'waiting' ? submitted.waiting.id : '';
+  expect(await crib.tasks.wait(id, { by: { id: 'alice' } })).toMatchObject({ ok: true, data: { n: 2 } });
+  expect(made).toEqual([[{ n: 1 }, 'task']]);
+  await crib.close();
+});
+
 it('a tool of kind script runs code or a file, under the profile of its caller', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'toolcrib-script-'));
   writeFileSync(join(folder, 'twice.ts'), 'const n: number = input.n; return tools.add({ a: n, b: n });');
