@@ -14,6 +14,7 @@ import {
   type InnerRequest,
   LONGEST_ARGUMENTS,
   type ScriptEnd,
+  type ScriptLimits,
   type ScriptStart,
   type ScriptTurn,
   type ThrownError,
@@ -23,7 +24,6 @@ import {
 export interface ScriptMachine {
   start(): ScriptTurn;
   answer(answers: readonly InnerAnswer[]): ScriptTurn;
-  close(): void;
 }
 
 const PAGES_PER_MB = 16;
@@ -33,23 +33,34 @@ const FIRST_PAGES = 256;
 const JOBS_PER_LOOK = 64;
 const MOST_LINES = 1000;
 
-/** Creates a machine with a memory of its own. `strip` removes TypeScript types and throws for code that is neither language. */
-export async function createMachine(
-  wasmModule: CompiledMachine,
-  script: ScriptStart,
-  strip: (code: string) => string,
-): Promise<ScriptMachine> {
+/** A machine that has no script yet. */
+export interface EmptyMachine {
+  readonly runtime: QuickJSRuntime;
+  readonly context: QuickJSContext;
+  readonly prelude: QuickJSHandle;
+}
+
+/** The limits that a machine has from its beginning. */
+export type MachineSize = Pick<ScriptLimits, 'memoryMb' | 'stackKb'>;
+
+/** Creates a machine with a memory of its own. */
+export async function prepareMachine(wasmModule: CompiledMachine, size: MachineSize): Promise<EmptyMachine> {
   const { Memory } = (globalThis as unknown as { readonly WebAssembly: WasmMemories }).WebAssembly; // the compiler options include no platform types
-  const maximum = Math.max(FIRST_PAGES, script.limits.memoryMb * PAGES_PER_MB);
+  const maximum = Math.max(FIRST_PAGES, size.memoryMb * PAGES_PER_MB);
   // setMemoryLimit of QuickJS has no effect, so the memory itself is limited.
   const wasmMemory = new Memory({ initial: FIRST_PAGES, maximum });
   const quickjs = await newQuickJSWASMModuleFromVariant(
     newVariant(variantOf(variants), { wasmModule, wasmMemory } as never),
   );
   const runtime = quickjs.newRuntime();
-  runtime.setMaxStackSize(script.limits.stackKb * 1024);
+  runtime.setMaxStackSize(size.stackKb * 1024);
   const context = runtime.newContext();
-  return new Machine(runtime, context, { script, strip });
+  return { runtime, context, prelude: context.unwrapResult(context.evalCode(GUEST_PRELUDE, 'prelude')) };
+}
+
+/** Puts a script into a machine. `strip` removes TypeScript types and throws for code that is neither language. */
+export function createMachine(empty: EmptyMachine, given: MachineScript): ScriptMachine {
+  return new Machine(empty, given);
 }
 
 /** The part of WebAssembly that is used here. */
@@ -80,6 +91,7 @@ function cpuOf({ user, system }: NodeJS.CpuUsage): number {
 class Machine implements ScriptMachine {
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
+  readonly #prelude: QuickJSHandle;
   readonly #given: MachineScript;
   #answer: QuickJSHandle | undefined;
   #requests: InnerRequest[] = [];
@@ -92,9 +104,10 @@ class Machine implements ScriptMachine {
   #deadline = 0;
   #isExpired = false;
 
-  constructor(runtime: QuickJSRuntime, context: QuickJSContext, given: MachineScript) {
+  constructor({ runtime, context, prelude }: EmptyMachine, given: MachineScript) {
     this.#runtime = runtime;
     this.#context = context;
+    this.#prelude = prelude;
     this.#given = given;
     const { cpuMs, maxOutputBytes } = given.script.limits;
     this.#cpuLeftMs = cpuMs;
@@ -136,11 +149,6 @@ class Machine implements ScriptMachine {
     });
   }
 
-  close(): void {
-    // The whole memory is dropped with this object; disposing of single values would only cost time.
-    this.#answer = undefined;
-  }
-
   #turn(work: () => void): ScriptTurn {
     const began = cpuNow();
     this.#deadline = began + this.#cpuLeftMs;
@@ -161,12 +169,11 @@ class Machine implements ScriptMachine {
   #installPrelude(): QuickJSHandle {
     const context = this.#context;
     const { seed, now, limits } = this.#given.script;
-    const prelude = context.unwrapResult(context.evalCode(GUEST_PRELUDE, 'prelude'));
     const send = context.newFunction('send', (kind, index, name, input) => {
       this.#receive(context.getString(kind), context.getNumber(index), [context.getString(name), input]);
     });
     const numbers = [seed, now, limits.maxCalls, LONGEST_ARGUMENTS].map((number) => context.newNumber(number));
-    return context.unwrapResult(context.callFunction(prelude, context.undefined, send, ...numbers));
+    return context.unwrapResult(context.callFunction(this.#prelude, context.undefined, send, ...numbers));
   }
 
   #receive(kind: string, index: number, [text, input]: readonly [string, QuickJSHandle]): void {

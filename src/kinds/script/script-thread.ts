@@ -1,28 +1,45 @@
 import { stripTypeScriptTypes } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createMachine, type ScriptMachine } from './script-machine.ts';
+import {
+  createMachine,
+  type EmptyMachine,
+  type MachineSize,
+  prepareMachine,
+  type ScriptMachine,
+} from './script-machine.ts';
 import { type CompiledMachine, READY, type ScriptTurn, type ToScriptThread } from './script-messages.ts';
 
 const port = parentPort;
 const wasmModule = workerData as CompiledMachine; // set by script-threads.ts, which starts this file
 let machine: ScriptMachine | undefined;
+let size: MachineSize | undefined;
+/** The machine for the next script. It is made when a script has ended, so that the next one need not wait for it. */
+let spare: Promise<EmptyMachine> | undefined;
 
 process.on('warning', () => {}); // removing types is marked as experimental
 
 port?.on('message', async (message: ToScriptThread) => {
   if (message.kind === 'start') {
-    machine = await createMachine(wasmModule, message, (code) => stripTypeScriptTypes(code));
-    return post(machine.start());
-  }
-  if (machine !== undefined) post(machine.answer(message.answers));
+    const empty = await takeMachine(message.limits);
+    machine = createMachine(empty, { script: message, strip: (code) => stripTypeScriptTypes(code) });
+    post(machine.start());
+  } else if (machine !== undefined) post(machine.answer(message.answers));
 });
 
 port?.postMessage(READY);
 
+function takeMachine(wanted: MachineSize): Promise<EmptyMachine> {
+  const isFit = size?.memoryMb === wanted.memoryMb && size.stackKb === wanted.stackKb;
+  const taken = isFit ? spare : undefined;
+  size = wanted;
+  spare = undefined;
+  return taken ?? prepareMachine(wasmModule, wanted);
+}
+
 function post(turn: ScriptTurn): void {
-  if (turn.end !== undefined) {
-    machine?.close();
-    machine = undefined;
-  }
   port?.postMessage(turn);
+  if (turn.end === undefined || size === undefined) return;
+  machine = undefined;
+  spare = prepareMachine(wasmModule, size);
+  spare.catch(() => {}); // the next script gets the error
 }
