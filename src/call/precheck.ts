@@ -3,7 +3,7 @@ import type { Extension } from '../core/extension.ts';
 import { isPromise } from '../core/json.ts';
 import type { ToolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
-import { ELSEWHERE, kindOf, RUN, WITHHELD } from '../core/tool-spec.ts';
+import { isElsewhere, kindOf, RUN, WITHHELD } from '../core/tool-spec.ts';
 import { restoreWithheld } from './before-execute.ts';
 import type { Call } from './call.ts';
 
@@ -20,7 +20,7 @@ export function precheck(executors: ReadonlyMap<string, Executor>): Extension {
     name: PRECHECK.name,
     priority: PRECHECK.priority,
     unsafeOrder: true,
-    applies: (spec) => executors.get(kindOf(spec))?.precheck !== undefined && spec[RUN][ELSEWHERE] !== true,
+    applies: (spec) => executors.get(kindOf(spec))?.precheck !== undefined && !isElsewhere(spec),
     wrap(call, next) {
       const run = call.spec[RUN];
       const withheld = run[WITHHELD];

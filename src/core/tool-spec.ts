@@ -149,6 +149,11 @@ export function needsOf(spec: ToolSpec): readonly string[] {
   return (spec[UNREAD] ?? spec[RUN]).needs ?? NO_NEEDS;
 }
 
+/** True for a tool that only workers can run, in a process that is not a worker. Does not parse the spec. */
+export function isElsewhere(spec: ToolSpec): boolean {
+  return spec[UNREAD] === undefined && spec[RUN][ELSEWHERE] === true;
+}
+
 /** One need of a tool: a service or a setting, optional with a question mark. */
 export interface Need {
   readonly name: string;

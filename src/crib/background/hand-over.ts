@@ -11,7 +11,7 @@ import { defined } from '../../core/read-options.ts';
 import { FACTS, type ToolCall } from '../../core/tool-call.ts';
 import { ToolcribError, type ToolError, type ToolErrorCode, toolError } from '../../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../../core/tool-result.ts';
-import { ELSEWHERE, RUN } from '../../core/tool-spec.ts';
+import { isElsewhere } from '../../core/tool-spec.ts';
 import { oneAtATime, systemClock } from '../../system/clock.ts';
 import type { KeepTask } from '../../tasks/keep-task.ts';
 import { cancelledResult } from '../../tasks/run-task.ts';
@@ -38,7 +38,7 @@ export function handOver(ports: HandOverPorts): Extension {
     name: HAND_OVER.name,
     priority: HAND_OVER.priority,
     unsafeOrder: true,
-    applies: (spec) => spec[RUN][ELSEWHERE] === true,
+    applies: isElsewhere,
     wrap: (call) => handOverCall(call, ports),
   };
 }

@@ -6,7 +6,7 @@ import type { Profile } from '../../core/profile.ts';
 import { didYouMean } from '../../core/read-options.ts';
 import { compileSelector, type Selector } from '../../core/selector.ts';
 import { messageOf } from '../../core/tool-error.ts';
-import { ELSEWHERE, kindOf, needsOf, RUN, readNeed, type ToolSpec } from '../../core/tool-spec.ts';
+import { isElsewhere, kindOf, needsOf, readNeed, type ToolSpec } from '../../core/tool-spec.ts';
 import { traitsOf } from '../../kinds/index.ts';
 import { type EngineCore, requireStarted } from '../engine.ts';
 import type { SourceReport } from '../sources/source-slot.ts';
@@ -217,9 +217,7 @@ export async function reviewTools(
 
 async function reviewOf(executor: Executor, specs: readonly ToolSpec[]): Promise<ExecutorReview | undefined> {
   const own =
-    executor.review === undefined
-      ? []
-      : specs.filter((spec) => kindOf(spec) === executor.kind && spec[RUN][ELSEWHERE] !== true);
+    executor.review === undefined ? [] : specs.filter((spec) => kindOf(spec) === executor.kind && !isElsewhere(spec));
   if (own.length === 0) return undefined;
   try {
     return await executor.review?.(own);
