@@ -41,71 +41,92 @@ const STOPPING = toolError('cancelled', 'The process that ran the background cal
 /** Claims tasks and runs them. While the end of one is being stored, the next one runs. */
 export function runTasks(options: RunTasksOptions, ports: TaskRunnerPorts): TaskRunner {
   const { tasks } = ports;
-  /** The tasks that have no result yet. */
-  const calling = new Map<string, AbortController>();
-  /** All tasks of this process, until their ends are stored. */
-  const running = new Set<Promise<void>>();
   let isStopped = false;
-  let isAborted = false;
-
   const attempt = attemptWith(ports.warn);
   const expire = createExpiry(ports);
-  const begin = (task: StoredTask): void => {
-    const controller = new AbortController();
-    calling.set(task.id, controller);
-    // Without a request to cancel this task, only the end of the process ends it.
-    const isStopping = () => isAborted || (isStopped && !controller.signal.aborted);
-    const onAnswered = () => {
-      if (calling.get(task.id) === controller && calling.delete(task.id)) fillSoon();
-    };
-    const ended = runTask(task, ports, { signal: controller.signal, isStopping, onAnswered })
-      .catch((cause) => ports.warn(`The background call ${task.id} failed: ${messageOf(cause)}`))
-      .finally(() => {
-        running.delete(ended);
-        onAnswered();
-      });
-    running.add(ended);
-    if (isAborted) controller.abort(STOPPING);
-  };
-  const fill = oneAtATime(() => attempt(claimMore));
-  /** Calls that end in the same turn are replaced by one claim. */
-  const fillSoon = inNextTurn(() => void fill());
   const claimMore = async (): Promise<void> => {
     for (;;) {
-      const most = options.concurrency ?? ports.settings().concurrency;
-      const limit = Math.min(most - calling.size, most + MOST_STORING - running.size);
+      const limit = running.room(options.concurrency ?? ports.settings().concurrency);
       if (isStopped || limit <= 0) return;
       const claimed = await tasks.claim({ ...claimOf(options, ports), limit });
-      for (const task of claimed) begin(task);
+      for (const task of claimed) running.begin(task);
       if (claimed.length < limit) return;
     }
   };
-  const cancelRequested = async (): Promise<void> => {
-    if (calling.size === 0) return;
-    for (const [id, by] of await tasks.cancelled([...calling.keys()]))
-      calling.get(id)?.abort(toolError('cancelled', `The background call was cancelled by ${by}.`));
-  };
+  const fill = oneAtATime(() => attempt(claimMore));
+  // Calls that end in the same turn are replaced by one claim.
+  const running = createRunning(ports, { isStopped: () => isStopped, onRoom: inNextTurn(() => void fill()) });
 
   const polling = ports.poll(async () => {
-    await attempt(cancelRequested);
+    await attempt(running.cancelRequested);
     if (!isStopped) await attempt(expire);
     await fill();
   });
-  const stopListening = tasks.onChange((id) => void (calling.has(id) ? attempt(cancelRequested) : fill()));
+  const stopListening = tasks.onChange((id) => void (running.has(id) ? attempt(running.cancelRequested) : fill()));
   void polling.look();
   return {
-    count: () => running.size,
+    count: running.count,
     async stop() {
       isStopped = true;
       await fill(); // a claim that is under way may still begin tasks
-      while (running.size > 0) await Promise.all(running);
+      await running.ended();
       polling.stop();
       stopListening();
     },
     abort() {
       isStopped = true;
+      running.abort();
+    },
+  };
+}
+
+interface RunnerState {
+  isStopped(): boolean;
+  /** Called when a call has ended, so that another one can run. */
+  onRoom(): void;
+}
+
+/** The tasks that a process runs. */
+function createRunning(ports: TaskRunnerPorts, { isStopped, onRoom }: RunnerState) {
+  /** The tasks that have no result yet. */
+  const calling = new Map<string, AbortController>();
+  /** All tasks of this process, until their ends are stored. */
+  const running = new Set<Promise<void>>();
+  let isAborted = false;
+  return {
+    count: () => running.size,
+    /** The number of tasks that can begin now. */
+    room: (most: number) => Math.min(most - calling.size, most + MOST_STORING - running.size),
+    has: (id: string) => calling.has(id),
+    begin(task: StoredTask): void {
+      const controller = new AbortController();
+      calling.set(task.id, controller);
+      // Without a request to cancel this task, only the end of the process ends it.
+      const isStopping = () => isAborted || (isStopped() && !controller.signal.aborted);
+      const onAnswered = () => {
+        if (calling.get(task.id) === controller && calling.delete(task.id)) onRoom();
+      };
+      const ended = runTask(task, ports, { signal: controller.signal, isStopping, onAnswered })
+        .catch((cause) => ports.warn(`The background call ${task.id} failed: ${messageOf(cause)}`))
+        .finally(() => {
+          running.delete(ended);
+          onAnswered();
+        });
+      running.add(ended);
+      if (isAborted) controller.abort(STOPPING);
+    },
+    /** Ends the calls whose end was requested. */
+    async cancelRequested(): Promise<void> {
+      if (calling.size === 0) return;
+      for (const [id, by] of await ports.tasks.cancelled([...calling.keys()]))
+        calling.get(id)?.abort(toolError('cancelled', `The background call was cancelled by ${by}.`));
+    },
+    abort(): void {
       isAborted = true;
       for (const controller of calling.values()) controller.abort(STOPPING);
+    },
+    async ended(): Promise<void> {
+      while (running.size > 0) await Promise.all(running);
     },
   };
 }
