@@ -15,12 +15,15 @@ function limit(key: string, value: number, code: string): Row {
 const beside: Show = async ({ crib }) => {
   const chest = await crib.open(undefined, ALICE);
   const over = new AbortController();
-  const endless = chest.call('run', { endless: true }, { signal: over.signal });
+  const begun = Promise.withResolvers<void>();
+  const options = { signal: over.signal, onProgress: () => begun.resolve() };
+  const endless = chest.call('run', { endless: true }, options);
+  await begun.promise;
   const short = await chest.call('run', {}, { timeoutMs: 2500 });
   over.abort();
   return [outcomeOf(short), outcomeOf(await endless)];
 };
-const WAITING = 'while (input.endless); return 1';
+const WAITING = 'if (input.endless) { console.log(1); await tools.echo() } while (input.endless); return 1';
 
 export const scriptRows: readonly Row[] = [
   limit('cpuMs', 1, 'for (let i = 0; i < 3e6; i++); return 1'),
