@@ -32,6 +32,8 @@ export interface RunTaskPorts {
   /** True if the tool may be listed later: its source is not ready, or only another process has the tool. */
   mayBeListedLater(task: StoredTask): boolean;
   readonly clock: Clock;
+  /** A clock that goes on while the machine sleeps. */
+  readonly calendar: Pick<Clock, 'now'>;
   redact(text: string): string;
   /** Tells the webhook of a task that it has ended. */
   announce(task: StoredTask, result: ToolResult): void;
@@ -88,13 +90,13 @@ function alreadyCancelled({ tool, cancelledBy }: StoredTask): ToolError | undefi
 /** The reason why the caller may no longer call, or must identify itself again. */
 async function whyNot(
   { tool, caller, profile, identifiedAt }: StoredTask,
-  { recheck, settings, clock }: RunTaskPorts,
+  { recheck, settings, calendar }: RunTaskPorts,
 ): Promise<ToolError | undefined> {
   const lost = await recheck(caller, profile);
   if (lost !== undefined)
     return toolError('denied', `"${tool}" was not run: its caller lost the right to call it, because ${lost}.`);
   const { maxIdentityMs } = settings();
-  if (caller.credential?.kind !== 'token' || clock.now() - identifiedAt <= maxIdentityMs) return undefined;
+  if (caller.credential?.kind !== 'token' || calendar.now() - identifiedAt <= maxIdentityMs) return undefined;
   const message = `"${tool}" was not run: its caller was identified by a token more than ${maxIdentityMs} ms ago, and a token cannot be confirmed (tasks.maxIdentityMs). Submit the call again with a new token.`;
   return toolError('unauthenticated', message);
 }

@@ -34,6 +34,11 @@ export const pay_slowly = note('pay_slowly', { destructive: false }, true);
 export const remove = note('remove', { destructive: true });
 `;
 const STORE = 'store: { url: "sqlite:crib.db" }\n';
+/** Tokens are accepted. */
+const JWT = `profiles: { staff: {} }
+access: { jwt: { issuer: "https://id.example.com", audience: a }, roles: { staff: { profiles: [staff] } } }
+`;
+const ANN = { id: 'ann', roles: ['staff'], profiles: ['staff'], credential: { kind: 'token' } } as const;
 const OWN = 'sources: { own: { modules: ./tools } }\n';
 
 /** A crib of one of the configurations of a folder. It runs no tasks until it is told to. */
@@ -153,24 +158,34 @@ describe('a task after a restart', () => {
   });
 
   it('is refused if its caller was identified by a token too long ago', async () => {
-    const access =
-      'profiles: { staff: {} }\naccess: { jwt: { issuer: "https://id.example.com", audience: a }, roles: { staff: { profiles: [staff] } } }\n';
     const folder = folderWith({
-      'toolcrib.yaml': `${OWN}${STORE}${access}`,
-      'strict.yaml': `${OWN}${STORE}${access}tasks: { maxIdentityMs: 1 }\n`,
+      'toolcrib.yaml': `${OWN}${STORE}${JWT}`,
+      'strict.yaml': `${OWN}${STORE}${JWT}tasks: { maxIdentityMs: 1 }\n`,
       'tools/t.mjs': ALL,
     });
-    const ann = { id: 'ann', roles: ['staff'], profiles: ['staff'], credential: { kind: 'token' } } as const;
     const crib = await openCrib(folder);
-    const chest = await crib.open('staff', ann);
+    const chest = await crib.open('staff', ANN);
     const fresh = await submit(chest, 'read');
     crib.server.runTasks();
     expect(await crib.tasks.wait(fresh)).toMatchObject({ ok: true });
     await crib.close();
     const strict = await openCrib(folder, 'strict.yaml');
-    const old = await submit(await strict.open('staff', ann), 'read', { delayMs: 20 });
+    const old = await submit(await strict.open('staff', ANN), 'read', { delayMs: 20 });
     strict.server.runTasks();
     expect(await strict.tasks.wait(old)).toMatchObject({ error: { code: 'unauthenticated' } });
+  });
+
+  it('is refused if its caller was identified before the machine slept for long', async () => {
+    const folder = folderWith({
+      'toolcrib.yaml': `${OWN}${STORE}${JWT}tasks: { maxIdentityMs: 3600000 }\n`,
+      'tools/t.mjs': ALL,
+    });
+    const crib = await openCrib(folder);
+    const id = await submit(await crib.open('staff', ANN), 'read');
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 7_200_000 }); // the steady clock stood still meanwhile
+    onTestFinished(() => void vi.useRealTimers());
+    crib.server.runTasks();
+    expect(await crib.tasks.wait(id)).toMatchObject({ error: { code: 'unauthenticated' } });
   });
 
   it('does not run if it was cancelled while no process ran tasks', async () => {

@@ -58,6 +58,7 @@ export function createBackground(engine: Engine, context: CribContext, opening: 
           .map(({ name }) => name),
       poll: poller.subscribe,
       clock: systemClock,
+      calendar: laterClock,
       redact,
       announce,
       warn,
