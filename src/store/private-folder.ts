@@ -27,6 +27,7 @@ import {
   realpathOf,
   type StateFolders,
   stateFolders,
+  userStateFolder,
 } from './state-folder.ts';
 import { findStateFolder, mayExist } from './store-place.ts';
 import { isMemoryUrl, sqliteFileOf } from './store-url.ts';
@@ -215,6 +216,7 @@ export function storeExists({ url, configFolder = '.', env }: EngineOptions): bo
     const file = sqliteFileOf(url);
     return file === undefined ? !isMemoryUrl(url) : mayExist(resolve(configFolder, file));
   }
+  if (!mayExist(userStateFolder(env))) return mayExist(databaseIn(resolve(configFolder, '.toolcrib'))); // without a hash, which takes time to load
   const { beside, users } = stateFolders(configFolder, env);
   return [beside, users].some((folder) => mayExist(databaseIn(folder)));
 }

@@ -48,7 +48,8 @@ export function databaseIn(folder: string): string {
   return join(folder, 'crib.db');
 }
 
-function userStateFolder({ XDG_STATE_HOME, HOME }: Environment): string {
+/** The folder of all state of this user. */
+export function userStateFolder({ XDG_STATE_HOME, HOME }: Environment): string {
   if (XDG_STATE_HOME !== undefined && isAbsolute(XDG_STATE_HOME)) return join(XDG_STATE_HOME, 'toolcrib');
   return join(HOME || homedir(), '.local/state/toolcrib');
 }
