@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, extname, join } from 'node:path';
 import { build } from 'esbuild';
 import { parse } from 'yaml';
 import type { Check, Run, Side } from './verdicts.ts';
@@ -55,12 +55,14 @@ export async function runServerScenarios(url: string, suite: SuiteRun): Promise<
   return runs;
 }
 
-/** Makes the client that the scenarios for clients look at. */
+/** Makes the client that the scenarios for clients look at, with the file that it loads to compile schemas. */
 export async function bundleClient(): Promise<void> {
+  const name = basename(CLIENT_FILE, extname(CLIENT_FILE));
   await build({
     absWorkingDir: ROOT,
-    entryPoints: ['test/conformance/client-command.ts'],
-    outfile: CLIENT_FILE,
+    entryPoints: { [name]: 'test/conformance/client-command.ts', 'ajv-classes': 'src/schemas/ajv-classes.ts' },
+    outdir: dirname(CLIENT_FILE),
+    outExtension: { '.js': extname(CLIENT_FILE) },
     bundle: true,
     platform: 'node',
     format: 'esm',
