@@ -107,7 +107,7 @@ export function createSchedules(ports: SchedulesPorts): OpenSchedules {
       if (result === 'taken') return refuse(`A schedule named "${name}" exists; choose another name, or replace it.`);
       if (result === 'full') return refuse(`There are ${MOST_SCHEDULES} schedules already; remove one first.`);
       changed.tell();
-      return outcomeOf({ name, schedule, from: 'store', by, changedAt: at });
+      return outcomeOf((await find(name)) ?? { name, schedule, from: 'store', by, changedAt: at }); // as it was stored
     },
     async remove(name) {
       if (!isName(name)) return undefined;
