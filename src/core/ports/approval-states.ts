@@ -1,17 +1,11 @@
+import { fromStates, type Transition, toStates } from './transitions.ts';
+
 /** Listed states of an approval request. */
 export const APPROVAL_STATES = ['waiting', 'approved', 'denied', 'expired', 'withdrawn', 'claimed', 'done'] as const;
 export type ApprovalState = (typeof APPROVAL_STATES)[number];
 
 /** The listed states, and `lost`: the process of the call is gone. The request is then listed as done with the outcome `unknown_outcome`. */
 export type MachineState = ApprovalState | 'lost';
-
-/** One transition of a request. A request is `new` before its first one. */
-interface Transition {
-  readonly from: MachineState | 'new';
-  readonly event: string;
-  readonly to: MachineState;
-  readonly who: string;
-}
 
 /**
  * All transitions of a request. The store changes a state by an event and takes the states before and after from this
@@ -35,21 +29,20 @@ export const TRANSITIONS = [
   { from: 'claimed', event: 'finish', to: 'done', who: 'that call' },
   { from: 'claimed', event: 'lose', to: 'lost', who: 'another process: the process of the call is gone' },
   { from: 'lost', event: 'finish', to: 'done', who: 'that call: its process was only frozen' },
-] as const satisfies readonly Transition[];
+] as const satisfies readonly Transition<MachineState>[];
 
 type Row = (typeof TRANSITIONS)[number];
 export type ApprovalEvent = Row['event'];
 
 /** The states in which an event may happen. */
 export function statesBefore(event: ApprovalEvent): readonly Row['from'][] {
-  return TRANSITIONS.filter((row) => row.event === event).map(({ from }) => from);
+  return fromStates(TRANSITIONS, event);
 }
 
-type After = { readonly [One in Row as One['event']]: One['to'] };
-const AFTER = Object.fromEntries(TRANSITIONS.map(({ event, to }) => [event, to])) as After; // each event leads to one state
+const AFTER = toStates(TRANSITIONS);
 
 /** The state that an event leads to. */
-export function stateAfter<Event extends ApprovalEvent>(event: Event): After[Event] {
+export function stateAfter<Event extends ApprovalEvent>(event: Event): (typeof AFTER)[Event] {
   return AFTER[event];
 }
 

@@ -1,18 +1,11 @@
 import type { TaskState } from './stored-tasks.ts';
+import { fromStates, type Transition, toStates } from './transitions.ts';
 
 /**
  * The listed states, and two that a task has after its process is gone: `requeued` is listed as queued, `lost` as done with
  * the outcome `unknown_outcome`. In both, the process can still store the real end if it was only frozen.
  */
 export type TaskMachineState = TaskState | 'requeued' | 'lost';
-
-/** One transition of a task. A task is `new` before its first one. */
-interface TaskTransition {
-  readonly from: TaskMachineState | 'new';
-  readonly event: string;
-  readonly to: TaskMachineState;
-  readonly who: string;
-}
 
 /**
  * All transitions of a task. The store changes a state by an event and takes the states before and after from this table,
@@ -53,21 +46,21 @@ export const TASK_TRANSITIONS = [
     to: 'lost',
     who: 'another process: its process is gone, its tool must not be repeated',
   },
-] as const satisfies readonly TaskTransition[];
+] as const satisfies readonly Transition<TaskMachineState>[];
 
 type Row = (typeof TASK_TRANSITIONS)[number];
 export type TaskEvent = Row['event'];
 
 /** The states in which an event may happen to a task. */
 export function taskStatesBefore(event: TaskEvent): readonly Row['from'][] {
-  return TASK_TRANSITIONS.filter((row) => row.event === event).map(({ from }) => from);
+  return fromStates(TASK_TRANSITIONS, event);
 }
+
+const AFTER = toStates(TASK_TRANSITIONS);
 
 /** The state of a task after an event. */
 export function taskStateAfter(event: TaskEvent): TaskMachineState {
-  const row = TASK_TRANSITIONS.find((one) => one.event === event);
-  if (row === undefined) throw new TypeError(`"${event}" is not an event of a task`);
-  return row.to;
+  return AFTER[event];
 }
 
 /** The door under which tasks call. */
