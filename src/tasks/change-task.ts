@@ -64,7 +64,7 @@ function cancelling(ports: CribTasksPorts): Change {
         return { ok: true, task: { ...toParkedTask(approval), state: 'done', outcome: 'cancelled' } };
       return refuse(
         'conflict',
-        `The parked call ${approval.id} is no longer waiting: its request is ${approval.state}.`,
+        `The parked call ${approval.id} cannot be cancelled: its approval request is ${approval.state}.`,
       );
     },
   };

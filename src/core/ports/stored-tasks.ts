@@ -153,9 +153,9 @@ export interface StoredTasks {
   /** The newest first. Nothing if `before` names no stored task. */
   list(filter: TaskListing): Promise<readonly ListedTask[]>;
   /**
-   * Claims tasks for this process, by priority and age: queued ones whose time has come, and waiting ones whose approval
-   * request is no longer open. Each is claimed by one process, which keeps it while its heartbeat lasts. A claimed task with
-   * `cancelledBy` is to be finished as cancelled: its end was requested just before its last run was postponed or lost.
+   * Claims tasks for this process, by priority and age: queued tasks that are due, and waiting tasks whose approval request
+   * was answered or has ended. One process claims a task, and keeps it while that process sends its heartbeat. The process
+   * finishes a claimed task with `cancelledBy` as cancelled: a caller cancelled it just before it was postponed or lost.
    */
   claim(what: TaskClaim): Promise<readonly StoredTask[]>;
   /**
