@@ -191,9 +191,9 @@ const route: Leaf = {
   row: 'a route of REST',
   name: 'motto',
   files: {
-    'src/doors/rest/motto-routes.ts': `import { ok } from './answers.ts';
-import type { Route } from './route.ts';
-import { object, text } from './shapes.ts';
+    'src/doors/rest/routes/motto-routes.ts': `import { ok } from '../answers.ts';
+import type { Route } from '../route.ts';
+import { object, text } from '../shapes.ts';
 
 export const MOTTO_ROUTES: readonly Route[] = [
   {
@@ -209,7 +209,11 @@ export const MOTTO_ROUTES: readonly Route[] = [
 `,
   },
   lines: [
-    { file: 'src/doors/rest/routes.ts', after: TOP, text: `import { MOTTO_ROUTES } from './motto-routes.ts';\n` },
+    {
+      file: 'src/doors/rest/routes.ts',
+      after: TOP,
+      text: `import { MOTTO_ROUTES } from './routes/motto-routes.ts';\n`,
+    },
     {
       file: 'src/doors/rest/routes.ts',
       after: /^export const ROUTES: readonly Route\[\] = \[\n/m,

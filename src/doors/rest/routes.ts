@@ -1,19 +1,19 @@
 import { ok } from './answers.ts';
-import { APPROVAL_ROUTES } from './approval-routes.ts';
-import { CALL_ROUTES, EXECUTE_ROUTE } from './call-routes.ts';
-import { KEY_ROUTES } from './key-routes.ts';
 import { describeRoutes } from './openapi-document.ts';
-import { PROFILE_ROUTES } from './profile-routes.ts';
 import type { Route } from './route.ts';
-import { SCHEDULE_ROUTES } from './schedule-routes.ts';
-import { SEARCH_ROUTE } from './search-route.ts';
-import { EVENTS_ROUTE, HEALTH_ROUTES, LATER_ROUTES } from './server-routes.ts';
+import { APPROVAL_ROUTES } from './routes/approval-routes.ts';
+import { CALL_ROUTES, EXECUTE_ROUTE } from './routes/call-routes.ts';
+import { KEY_ROUTES } from './routes/key-routes.ts';
+import { PROFILE_ROUTES } from './routes/profile-routes.ts';
+import { SCHEDULE_ROUTES } from './routes/schedule-routes.ts';
+import { SEARCH_ROUTE } from './routes/search-route.ts';
+import { EVENTS_ROUTE, HEALTH_ROUTES, LATER_ROUTES } from './routes/server-routes.ts';
+import { SOURCE_ROUTES, SPEC_ROUTES } from './routes/source-routes.ts';
+import { STATS_ROUTES } from './routes/stats-routes.ts';
+import { STOP_ROUTES } from './routes/stop-routes.ts';
+import { TASK_ROUTES } from './routes/task-routes.ts';
+import { TOOL_ROUTES } from './routes/tool-routes.ts';
 import { anyObject } from './shapes.ts';
-import { SOURCE_ROUTES, SPEC_ROUTES } from './source-routes.ts';
-import { STATS_ROUTES } from './stats-routes.ts';
-import { STOP_ROUTES } from './stop-routes.ts';
-import { TASK_ROUTES } from './task-routes.ts';
-import { TOOL_ROUTES } from './tool-routes.ts';
 import { START_PAGE, TOOLS_PAGE } from './tools-page.ts';
 
 /** Describes all routes, including itself. */

@@ -1,9 +1,9 @@
-import { MISSED_RULES } from '../../core/ports/stored-schedules.ts';
-import type { ScheduleOutcome, ScheduleRequest } from '../../tasks/schedules.ts';
-import { toShownSchedule } from '../shown.ts';
-import { type Answer, notFound, ok, refuse, refuseFor, statusOf } from './answers.ts';
-import type { Route, RouteRequest } from './route.ts';
-import { anyObject, CALL_WAITING, choice, flag, list, object, shortText, text, time, whole } from './shapes.ts';
+import { MISSED_RULES } from '../../../core/ports/stored-schedules.ts';
+import type { ScheduleOutcome, ScheduleRequest } from '../../../tasks/schedules.ts';
+import { toShownSchedule } from '../../shown.ts';
+import { type Answer, notFound, ok, refuse, refuseFor, statusOf } from '../answers.ts';
+import type { Route, RouteRequest } from '../route.ts';
+import { anyObject, CALL_WAITING, choice, flag, list, object, shortText, text, time, whole } from '../shapes.ts';
 
 const SCHEDULE = {
   name: text(),

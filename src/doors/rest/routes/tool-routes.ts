@@ -1,10 +1,10 @@
-import { notListedYet } from '../../call/enter-call.ts';
-import { defined, nearest } from '../../core/read-options.ts';
-import { type Criteria, compileCriteria, flagsOf, isCriterion, type Matches } from '../../core/selector.ts';
-import { ToolcribError, toolError } from '../../core/tool-error.ts';
-import { EFFECT_KEYS, type ToolSpec } from '../../core/tool-spec.ts';
-import { ok, refuseFor } from './answers.ts';
-import { afterCursor, openToCall, openToList, type Route, type RouteRequest, toCursor } from './route.ts';
+import { notListedYet } from '../../../call/enter-call.ts';
+import { defined, nearest } from '../../../core/read-options.ts';
+import { type Criteria, compileCriteria, flagsOf, isCriterion, type Matches } from '../../../core/selector.ts';
+import { ToolcribError, toolError } from '../../../core/tool-error.ts';
+import { EFFECT_KEYS, type ToolSpec } from '../../../core/tool-spec.ts';
+import { ok, refuseFor } from '../answers.ts';
+import { afterCursor, openToCall, openToList, type Route, type RouteRequest, toCursor } from '../route.ts';
 import {
   anyObject,
   createToolLister,
@@ -18,7 +18,7 @@ import {
   showTool,
   text,
   whole,
-} from './shapes.ts';
+} from '../shapes.ts';
 
 const USUAL_LIMIT = 100;
 const MAX_LIMIT = 1000;

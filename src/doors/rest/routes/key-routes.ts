@@ -1,8 +1,8 @@
-import type { KeyRequest } from '../../identity/api-keys.ts';
-import { toShownKey } from '../shown.ts';
-import { notFound, ok } from './answers.ts';
-import type { Route, RouteRequest } from './route.ts';
-import { choice, list, number, object, shortText, text, time } from './shapes.ts';
+import type { KeyRequest } from '../../../identity/api-keys.ts';
+import { toShownKey } from '../../shown.ts';
+import { notFound, ok } from '../answers.ts';
+import type { Route, RouteRequest } from '../route.ts';
+import { choice, list, number, object, shortText, text, time } from '../shapes.ts';
 
 const KEY_MEMBERS = {
   id: text('The public part of the key.'),

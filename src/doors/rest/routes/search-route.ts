@@ -1,7 +1,7 @@
-import { toSearchAnswer } from '../../core/retriever.ts';
-import { ok } from './answers.ts';
-import { openToList, type Route, type RouteRequest } from './route.ts';
-import { choice, flag, list, number, object, shortText, text, whole } from './shapes.ts';
+import { toSearchAnswer } from '../../../core/retriever.ts';
+import { ok } from '../answers.ts';
+import { openToList, type Route, type RouteRequest } from '../route.ts';
+import { choice, flag, list, number, object, shortText, text, whole } from '../shapes.ts';
 import { PROFILE } from './tool-routes.ts';
 
 interface SearchQuery {

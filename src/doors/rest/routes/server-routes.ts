@@ -1,9 +1,9 @@
-import { notAvailable } from '../../core/tool-error.ts';
-import type { SourceReport } from '../../crib/sources/source-slot.ts';
-import { type Answer, ok, refuse } from './answers.ts';
-import { EVENT_HEADERS } from './event-stream.ts';
-import type { Route, RouteCaller } from './route.ts';
-import { flag, list, object, text } from './shapes.ts';
+import { notAvailable } from '../../../core/tool-error.ts';
+import type { SourceReport } from '../../../crib/sources/source-slot.ts';
+import { type Answer, ok, refuse } from '../answers.ts';
+import { EVENT_HEADERS } from '../event-stream.ts';
+import type { Route, RouteCaller } from '../route.ts';
+import { flag, list, object, text } from '../shapes.ts';
 
 function notReady(message: string): Answer {
   return refuse(503, { code: 'unavailable', message, retryable: true });

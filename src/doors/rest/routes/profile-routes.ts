@@ -1,9 +1,9 @@
-import type { Chest } from '../../crib/chest.ts';
-import { definitionsOf, TOKEN_FORMATS, type TokenFormat, tokensOf } from '../../formats/token-cost.ts';
-import { toTime } from '../shown.ts';
-import { notFound, ok, refuse } from './answers.ts';
-import { openToList, type Route, type RouteRequest } from './route.ts';
-import { anyObject, choice, flag, list, object, shortText, text, time, whole } from './shapes.ts';
+import type { Chest } from '../../../crib/chest.ts';
+import { definitionsOf, TOKEN_FORMATS, type TokenFormat, tokensOf } from '../../../formats/token-cost.ts';
+import { toTime } from '../../shown.ts';
+import { notFound, ok, refuse } from '../answers.ts';
+import { openToList, type Route, type RouteRequest } from '../route.ts';
+import { anyObject, choice, flag, list, object, shortText, text, time, whole } from '../shapes.ts';
 import { PROFILE } from './tool-routes.ts';
 
 /** The format used where only one token figure is shown. */

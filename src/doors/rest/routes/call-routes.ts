@@ -1,12 +1,11 @@
-import type { CallQuery } from '../../audit/recorded-calls.ts';
-import { createCallId } from '../../call/call-input.ts';
-import type { AuditRow } from '../../core/ports/stored-audit.ts';
-import { defined } from '../../core/read-options.ts';
-import type { FailedResult, ToolResult, WaitingResult } from '../../core/tool-result.ts';
-import { toShownApproval, toShownCall, toTime } from '../shown.ts';
-import { type Answer, notFound, ok, refuse, statusOf } from './answers.ts';
-import { APPROVAL } from './approval-routes.ts';
-import { openToCall, type Route, type RouteRequest, readCursor } from './route.ts';
+import type { CallQuery } from '../../../audit/recorded-calls.ts';
+import { createCallId } from '../../../call/call-input.ts';
+import type { AuditRow } from '../../../core/ports/stored-audit.ts';
+import { defined } from '../../../core/read-options.ts';
+import type { FailedResult, ToolResult, WaitingResult } from '../../../core/tool-result.ts';
+import { toShownApproval, toShownCall, toTime } from '../../shown.ts';
+import { type Answer, notFound, ok, refuse, statusOf } from '../answers.ts';
+import { openToCall, type Route, type RouteRequest, readCursor } from '../route.ts';
 import {
   anyObject,
   anything,
@@ -21,7 +20,8 @@ import {
   text,
   time,
   whole,
-} from './shapes.ts';
+} from '../shapes.ts';
+import { APPROVAL } from './approval-routes.ts';
 import { readTaskBody, TASK_MEMBERS, type TaskBody, taskAddress } from './task-routes.ts';
 
 const CALL = {

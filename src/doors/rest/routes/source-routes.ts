@@ -1,14 +1,14 @@
-import type { JsonObject } from '../../core/json.ts';
-import type { StoredSpecs } from '../../core/ports/store.ts';
-import { defined, didYouMean } from '../../core/read-options.ts';
-import { notAvailable } from '../../core/tool-error.ts';
-import type { Crib } from '../../crib/crib.ts';
-import { tokensOf } from '../../formats/token-cost.ts';
-import { toShownStop, toTime } from '../shown.ts';
-import { notFound, ok, refuse } from './answers.ts';
-import { EVENT_HEADERS } from './event-stream.ts';
-import type { Route, RouteRequest } from './route.ts';
-import { anyObject, choice, flag, list, object, readStops, SOURCE_STATES, text, time, whole } from './shapes.ts';
+import type { JsonObject } from '../../../core/json.ts';
+import type { StoredSpecs } from '../../../core/ports/store.ts';
+import { defined, didYouMean } from '../../../core/read-options.ts';
+import { notAvailable } from '../../../core/tool-error.ts';
+import type { Crib } from '../../../crib/crib.ts';
+import { tokensOf } from '../../../formats/token-cost.ts';
+import { toShownStop, toTime } from '../../shown.ts';
+import { notFound, ok, refuse } from '../answers.ts';
+import { EVENT_HEADERS } from '../event-stream.ts';
+import type { Route, RouteRequest } from '../route.ts';
+import { anyObject, choice, flag, list, object, readStops, SOURCE_STATES, text, time, whole } from '../shapes.ts';
 import { STOP } from './stop-routes.ts';
 
 /** Routes of sources. */

@@ -1,10 +1,10 @@
-import { TASK_STATES } from '../../core/ports/stored-tasks.ts';
-import { defined } from '../../core/read-options.ts';
-import type { TaskDetail, TaskFilter, TaskOutcome } from '../../tasks/task-listing.ts';
-import { toShownTask } from '../shown.ts';
-import { type Answer, notFound, ok, refuse, refuseFor } from './answers.ts';
-import type { Route, RouteRequest } from './route.ts';
-import { anyObject, anything, choice, flag, list, object, RESULT, shortText, text, time, whole } from './shapes.ts';
+import { TASK_STATES } from '../../../core/ports/stored-tasks.ts';
+import { defined } from '../../../core/read-options.ts';
+import type { TaskDetail, TaskFilter, TaskOutcome } from '../../../tasks/task-listing.ts';
+import { toShownTask } from '../../shown.ts';
+import { type Answer, notFound, ok, refuse, refuseFor } from '../answers.ts';
+import type { Route, RouteRequest } from '../route.ts';
+import { anyObject, anything, choice, flag, list, object, RESULT, shortText, text, time, whole } from '../shapes.ts';
 
 const LISTED = {
   id: text('The id of the task, and of its call.'),

@@ -1,9 +1,9 @@
-import type { AuditRow } from '../../core/ports/stored-audit.ts';
-import { defined } from '../../core/read-options.ts';
-import { toTime } from '../shown.ts';
-import { ok } from './answers.ts';
-import type { Route, RouteRequest } from './route.ts';
-import { anyObject, flag, list, number, object, text, time, whole } from './shapes.ts';
+import type { AuditRow } from '../../../core/ports/stored-audit.ts';
+import { defined } from '../../../core/read-options.ts';
+import { toTime } from '../../shown.ts';
+import { ok } from '../answers.ts';
+import type { Route, RouteRequest } from '../route.ts';
+import { anyObject, flag, list, number, object, text, time, whole } from '../shapes.ts';
 
 /** Number of newest calls in the statistics. */
 const LOOKED_AT = 1000;

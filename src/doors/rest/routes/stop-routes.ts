@@ -1,8 +1,8 @@
-import type { StopOptions } from '../../stops/change-stops.ts';
-import { toShownStop } from '../shown.ts';
-import { notFound, ok, refuseFor } from './answers.ts';
-import type { Route, RouteRequest } from './route.ts';
-import { choice, flag, list, object, shortText, text, time, whole } from './shapes.ts';
+import type { StopOptions } from '../../../stops/change-stops.ts';
+import { toShownStop } from '../../shown.ts';
+import { notFound, ok, refuseFor } from '../answers.ts';
+import type { Route, RouteRequest } from '../route.ts';
+import { choice, flag, list, object, shortText, text, time, whole } from '../shapes.ts';
 
 /** The schema of an emergency stop. */
 export const STOP = object({

@@ -1,9 +1,9 @@
-import type { ApprovalDecision } from '../../approvals/approvals.ts';
-import { APPROVAL_STATES, type ApprovalState } from '../../core/ports/approval-states.ts';
-import { toShownApproval } from '../shown.ts';
-import { notFound, ok, refuseFor } from './answers.ts';
-import type { Route, RouteRequest } from './route.ts';
-import { anyObject, anything, choice, flag, list, object, shortText, text, time, whole } from './shapes.ts';
+import type { ApprovalDecision } from '../../../approvals/approvals.ts';
+import { APPROVAL_STATES, type ApprovalState } from '../../../core/ports/approval-states.ts';
+import { toShownApproval } from '../../shown.ts';
+import { notFound, ok, refuseFor } from '../answers.ts';
+import type { Route, RouteRequest } from '../route.ts';
+import { anyObject, anything, choice, flag, list, object, shortText, text, time, whole } from '../shapes.ts';
 
 /** The schema of an approval request. */
 export const APPROVAL = object({
