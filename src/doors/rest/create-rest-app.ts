@@ -14,12 +14,13 @@ import {
   toWebResponse,
   type WholeAnswer,
 } from './answers.ts';
-import { createPageSessions, createWhoAsks, type Identify } from './authenticate.ts';
+import { createWhoAsks, type Identify } from './authenticate.ts';
 import { createEventFeed, type EventFeedOptions } from './event-feed.ts';
 import { createHostCheck, type HostRules, isLoopbackHost } from './host-check.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes.ts';
 import { createRunner } from './run-route.ts';
+import { createSessions, type SessionOptions } from './sessions.ts';
 
 /** Options for creating the HTTP app of a crib. */
 export interface RestOptions {
@@ -32,6 +33,7 @@ export interface RestOptions {
   /** Maximum size of a request body. Default: 4 MB. */
   readonly maxBodyBytes?: number;
   readonly events?: EventFeedOptions;
+  readonly sessions?: SessionOptions;
   /** The MCP door, mounted at /mcp. */
   readonly mcp?: McpDoor;
 }
@@ -58,7 +60,7 @@ export function createRestApp(crib: Crib, options: RestOptions = {}): RestApp {
     crib,
     identify,
     feed,
-    sessions: createPageSessions(),
+    sessions: createSessions(options.sessions),
     check: createShapeCheck(),
     maxBodyBytes,
   });

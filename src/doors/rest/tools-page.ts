@@ -4,7 +4,6 @@ import type { ToolSpec } from '../../core/tool-spec.ts';
 import type { Crib } from '../../crib/crib.ts';
 import { openToList, type Route, type RouteRequest } from './route.ts';
 
-const COOKIE = 'toolcrib_page';
 const MOST_ROWS = 2000;
 
 /** The route of a plain HTML list of tools. */
@@ -41,18 +40,17 @@ async function showTools(asked: RouteRequest): Promise<Response> {
   const { crib, query, sessions, request } = asked;
   if (typeof query.token === 'string') {
     const identity = await crib.identify(query.token);
-    return identity.ok && identity.operator ? beginSession(sessions.begin(query.token)) : refused();
+    return identity.ok && identity.operator ? beginSession(sessions.begin(query.token, request).cookie) : refused();
   }
-  const credential = sessions.credentialOf(cookieOf(request));
+  const credential = sessions.of(request)?.credential;
   const asker = credential === undefined ? await asked.identify(request) : await crib.identify(credential);
-  if (!asker.ok || (credential !== undefined && !asker.operator)) return refused();
+  if (!asker.ok) return refused();
   const chest = await openToList({ crib, asker }, undefined);
   return listPage(chest.listActive(), asker, crib);
 }
 
 /** Redirects, so that the token does not stay in the address bar and the history. */
-function beginSession(value: string): Response {
-  const cookie = `${COOKIE}=${value}; Path=/tools; HttpOnly; SameSite=Strict`;
+function beginSession(cookie: string): Response {
   const headers = {
     location: '/tools',
     'set-cookie': cookie,
@@ -60,11 +58,6 @@ function beginSession(value: string): Response {
     'referrer-policy': 'no-referrer',
   };
   return new Response(null, { status: 303, headers });
-}
-
-function cookieOf(request: Request): string | undefined {
-  const cookies = (request.headers.get('cookie') ?? '').split(';').map((cookie) => cookie.trim());
-  return cookies.find((cookie) => cookie.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1);
 }
 
 function refused(): Response {

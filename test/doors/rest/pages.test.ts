@@ -42,7 +42,7 @@ describe('/tools', () => {
     expect(entered.status).toBe(303);
     expect(entered.headers.get('location')).toBe('/tools');
     const [cookie = ''] = (entered.headers.get('set-cookie') ?? '').split(';');
-    expect(entered.headers.get('set-cookie')).toMatch(/Path=\/tools; HttpOnly; SameSite=Strict/);
+    expect(entered.headers.get('set-cookie')).toMatch(/Path=\/; HttpOnly; SameSite=Strict/);
     expect(cookie).not.toContain(token);
     expect((await ask('/tools', { headers: { cookie: `a=b; ${cookie}; c=d` } })).text).toContain('secret_tool');
   });
@@ -67,7 +67,7 @@ describe('/tools', () => {
     const { ask, crib, token } = await serve({ access: true });
     const { key } = await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test');
     for (const given of ['x', key, `${token}x`]) expect((await ask(`/tools?token=${given}`)).status).toBe(401);
-    for (const cookie of ['toolcrib_page=', 'toolcrib_page=x', `toolcrib_page=${token}`, '__proto__=1'])
+    for (const cookie of ['toolcrib_session=', 'toolcrib_session=x', `toolcrib_session=${token}`, '__proto__=1'])
       expect((await ask('/tools', { headers: { cookie } })).status).toBe(401);
     const [, cookie = ''] =
       /^([^;]+);/.exec((await ask(`/tools?token=${token}`)).headers.get('set-cookie') ?? '') ?? [];
