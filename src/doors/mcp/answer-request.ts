@@ -1,8 +1,10 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
-import type { Caller } from '../../core/caller.ts';
+import type { Caller, Identity } from '../../core/caller.ts';
 import type { Chest } from '../../crib/chest.ts';
+import type { Crib } from '../../crib/crib.ts';
+import { endWhenForbidden } from '../while-allowed.ts';
 import type { Cancellations, Gateway, RequestContext, ServerSdk } from './context.ts';
 import { answerPlainCall, readPlainCall } from './fast-path.ts';
 import type { ListChanges } from './listings.ts';
@@ -28,6 +30,7 @@ export type McpAnswer = Response | { readonly status: number; readonly text: str
 export interface McpCaller {
   readonly caller: Caller;
   readonly profile: string | undefined;
+  readonly identifyAgain?: (() => Promise<Identity>) | undefined;
 }
 
 type Message = Readonly<Record<string, unknown>>;
@@ -55,9 +58,18 @@ export async function answerRequest(door: OpenDoor, request: Request, asker: Mcp
   const equipped = await equip(door, request, { context, method: message.method });
   const call = readPlainCall(body, request.headers, door.takesEnvelope);
   if (call !== undefined) return answerPlainCall(door, { request, body, call, context: equipped });
-  const asked = message.method === 'subscriptions/listen' ? untilEnded(request, door.news) : request;
+  const isListening = message.method === 'subscriptions/listen';
+  const asked = isListening ? untilEnded(request, door.news) : request;
   const response = await door.contexts.run(equipped, () => door.handler.fetch(asked, { parsedBody: body }));
+  if (isListening) return endWhenForbidden(response, () => mayStillListen(crib, asker));
   return message.method === 'initialize' && response.ok ? withSession(response) : response;
+}
+
+/** True if the credential of a client is still accepted and still opens the profile. */
+async function mayStillListen(crib: Crib, { profile, identifyAgain }: McpCaller): Promise<boolean> {
+  const identity = await identifyAgain?.();
+  if (identity === undefined) return true;
+  return identity.ok && (await crib.open(profile, identity.caller)) !== undefined;
 }
 
 /** Answers `tools/list` with the cached text of the tools. */

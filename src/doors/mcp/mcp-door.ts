@@ -11,11 +11,18 @@ import { createToolServer, listingFor } from './tool-server.ts';
 /** MCP over HTTP: all revisions at one URL per profile. */
 export interface McpDoor {
   /** Answers one request to `/mcp` or `/mcp/{profile}`. Refusals are JSON-RPC errors. Never rejects. */
-  fetch(request: Request, identity: Identity, profile?: string): Promise<McpAnswer>;
+  fetch(request: Request, identity: Identity, at?: McpPlace): Promise<McpAnswer>;
   /** Ends subscription streams; running requests continue. */
   endNews(): void;
   /** Ends subscription streams and running requests. */
   close(): Promise<void>;
+}
+
+/** The profile of a request, and a check for streams that stay open. */
+export interface McpPlace {
+  readonly profile?: string | undefined;
+  /** Identifies the caller again. Without it, a stream stays open until the client or the server ends it. */
+  identifyAgain?(): Promise<Identity>;
 }
 
 export interface McpDoorOptions {
@@ -36,11 +43,11 @@ export function createMcpDoor(crib: Crib, options: McpDoorOptions): McpDoor {
     return opening;
   };
   return {
-    async fetch(request, identity, profile) {
+    async fetch(request, identity, { profile, identifyAgain } = {}) {
       if (isClosed) return errorResponse(503, -32_000, 'The server is shutting down.');
       if (!identity.ok) return refuseIdentity(identity.error);
       try {
-        return await answerRequest(await opened(), request, { caller: identity.caller, profile });
+        return await answerRequest(await opened(), request, { caller: identity.caller, profile, identifyAgain });
       } catch (cause) {
         if (isForOthers(cause)) return errorResponse(404, -32_000, wayOf(identity, profile));
         warn(`A request to /mcp failed: ${messageOf(cause)}`);

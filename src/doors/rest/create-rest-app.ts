@@ -63,6 +63,7 @@ export function createRestApp(crib: Crib, options: RestOptions = {}): RestApp {
     sessions: createSessions(options.sessions),
     check: createShapeCheck(),
     maxBodyBytes,
+    recheckMs: options.events?.recheckMs,
   });
 
   const app = new Hono<{ Bindings: Lent }>();
@@ -102,9 +103,16 @@ function failureOf(cause: unknown, what: string, crib: Crib): Answer {
   return INTERNAL;
 }
 
+/** The place of a request at the MCP door. */
+interface McpPlace {
+  readonly profile: string | undefined;
+  /** Identifies the caller again, for streams that stay open. */
+  identifyAgain(): Promise<Identity>;
+}
+
 /** The MCP door. It writes its own refusals and limits request bodies. Without a profile it uses the default one. */
 interface McpDoor {
-  fetch(request: Request, identity: Identity, profile?: string): Promise<Response | WholeAnswer>;
+  fetch(request: Request, identity: Identity, at: McpPlace): Promise<Response | WholeAnswer>;
   /** Ends streams that would not end by themselves. */
   endNews?(): void;
 }
@@ -117,7 +125,8 @@ interface Lent {
 /** Passes requests under /mcp to the MCP door, with the identity of the caller. */
 function mountMcp(app: Hono<{ Bindings: Lent }>, door: McpDoor, identify: Identify): void {
   const answer = async (request: Request, { send = toWebResponse }: Lent, profile?: string): Promise<Response> => {
-    const answered = await door.fetch(request, await identify(request), profile);
+    const place = { profile, identifyAgain: () => identify(request) };
+    const answered = await door.fetch(request, await identify(request), place);
     return answered instanceof Response ? answered : send(answered);
   };
   app.all('/mcp', ({ req, env }) => answer(req.raw, env));

@@ -23,6 +23,8 @@ export interface EventFeedOptions {
   readonly maxListeners?: number;
   /** Interval of heartbeats on an idle connection. */
   readonly heartbeatMs?: number;
+  /** Interval of the checks whether a listener may still listen. Default: 2 seconds. */
+  readonly recheckMs?: number;
 }
 
 /** Number of newest approvals to watch. For unchanged ones, only the state is read. */

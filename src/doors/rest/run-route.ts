@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../../core/json.ts';
 import type { Issue } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
+import { endWhenForbidden } from '../while-allowed.ts';
 import { type Answer, refuse, refuseAtDoor, toResponse } from './answers.ts';
 import { createWhoAsksApi, type Identify, letIn } from './authenticate.ts';
 import type { EventFeed } from './event-feed.ts';
@@ -17,6 +18,8 @@ export interface RouteRunnerOptions {
   readonly sessions: Sessions;
   readonly check: Check;
   readonly maxBodyBytes: number;
+  /** Interval of the checks whether the reader of a stream may still read it. */
+  readonly recheckMs: number | undefined;
 }
 
 /** Answers one request to a route; `params` are the parameters of its path. */
@@ -26,7 +29,7 @@ const NO_BODY: Read = { value: {} };
 
 /** Runs every route in the same order: identify the caller, validate the request, then run the route. */
 export function createRunner(options: RouteRunnerOptions): (route: Route) => AnswerRequest {
-  const { crib, feed, sessions, check, maxBodyBytes } = options;
+  const { crib, feed, sessions, check, maxBodyBytes, recheckMs } = options;
   const identifyApi = createWhoAsksApi(crib, options.identify, sessions);
   return (route) => {
     const identify = route.path.startsWith('/api/') ? identifyApi : options.identify;
@@ -46,7 +49,11 @@ export function createRunner(options: RouteRunnerOptions): (route: Route) => Ans
       if ('refusal' in body) return toResponse(body.refusal);
       const asked = { crib, asker, params, query: query.value, body: body.value, request, feed, sessions, identify };
       const answer = await route.run(asked);
-      return answer instanceof Response ? answer : toResponse(answer);
+      if (!(answer instanceof Response)) return toResponse(answer);
+      const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
+      if (!isStream) return answer;
+      // The credential may expire or be revoked while the stream is open.
+      return endWhenForbidden(answer, async () => !('status' in letIn(await identify(request), route.who)), recheckMs);
     };
   };
 }
