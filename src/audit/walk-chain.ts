@@ -8,7 +8,7 @@ import {
   type StoredAuditRow,
   type StoredChain,
 } from '../core/ports/stored-audit.ts';
-import { createTurns, readPortions, SIGNATURES_PER_TURN } from './event-loop-turns.ts';
+import { createSealCursor, ROWS_PER_PAGE, readPortions } from './event-loop-turns.ts';
 import { aboutEntry, type Findings, rowsFrom, sentence, timeText } from './findings.ts';
 import { firstHash, isSignedCheckpoint, isSignedCut, nextHash, readEntry } from './proof.ts';
 import type { OpenIntents } from './verify-audit.ts';
@@ -58,7 +58,9 @@ const MAX_PREVIOUS = 8;
 export async function walkChain(walk: Walk): Promise<Walked> {
   const { audit, outside } = walk;
   const { chain } = walk.chain;
-  const state = stateAfter(walk, believedCut(walk, walk.chain.cut));
+  const cut = believedCut(walk, walk.chain.cut);
+  const state = stateAfter(walk, cut);
+  await judgeEarlier(walk, cut);
   const seals = createSealCursor(audit, chain, { after: state.removed - 1, outside });
   for (const checkpoint of await seals.take(state.removed)) judgeSeal(walk, state, checkpoint);
   for await (const portion of readPortions(audit, chain, state.next - 1)) {
@@ -90,6 +92,23 @@ function believedCut({ chain, trusts, findings }: Walk, cut: ChainCut | undefine
   const message = `The removal of ${rowsFrom(1, cut.count)} of chain ${chain.chain} as old is not signed by a known key.`;
   findings.add({ kind: 'forged', chain: chain.chain, number: 1, to: cut.count, message });
   return undefined;
+}
+
+/** Reports added rows before the first row of a chain. Only removed rows may still be there for a moment, and these lead to the cut. */
+async function judgeEarlier(walk: Walk, cut: ChainCut | undefined): Promise<void> {
+  const { audit, chain } = walk;
+  const says = 'was added before the first row of the chain';
+  for (const row of await audit.rowsUpTo(chain.chain, 0, ROWS_PER_PAGE)) report(walk, 'row_added', { row, says });
+  if (cut === undefined) return;
+  const rows = await audit.rowsUpTo(chain.chain, cut.count, ROWS_PER_PAGE);
+  for (const [index, row] of rows.entries()) {
+    if (row.number < 1) return;
+    const before = rows[index + 1];
+    const isInPlace = row.number === cut.count - index && (index > 0 || row.hash === cut.hash);
+    const follows = before === undefined || before.number < 1 || nextHash(before.hash, row.entry) === row.hash;
+    if (!isInPlace || !follows)
+      report(walk, 'row_added', { row, says: 'was added or changed after it was removed as old' });
+  }
 }
 
 /** Reports rows that are missing before this one. */
@@ -174,64 +193,4 @@ function noteGap({ chain, findings }: Walk, { count = 0, at, until = at }: Audit
   findings.note(
     `Between ${timeText(at)} and ${timeText(until)} ${count} rows of chain ${chain.chain} were lost because the store could not be written.`,
   );
-}
-
-/** The checkpoints of one chain, in order, in pages. Yields to the event loop regularly, because checking signatures is slow. */
-interface SealCursor {
-  /** False if `take` of this row would return nothing. */
-  has(count: number): boolean;
-  /** The checkpoints of row `count`; all earlier ones must have been taken. */
-  take(count: number): Promise<readonly Checkpoint[]>;
-  /** The remaining checkpoints. */
-  rest(): AsyncIterable<Checkpoint>;
-}
-
-const PAGE = 1000;
-
-/** Creates a cursor over the checkpoints in the database after row `after`, and those outside. */
-function createSealCursor(
-  audit: StoredAudit,
-  chain: string,
-  { after, outside }: { readonly after: number; readonly outside: readonly Checkpoint[] },
-): SealCursor {
-  let page: readonly Checkpoint[] = [];
-  let next = 0;
-  let from = after;
-  let isLast = false;
-  const turn = createTurns(SIGNATURES_PER_TURN);
-  const current = async (): Promise<Checkpoint | undefined> => {
-    if (next >= page.length && !isLast) {
-      page = await audit.checkpoints(chain, from, PAGE);
-      next = 0;
-      isLast = page.length < PAGE;
-      from = page.at(-1)?.count ?? from;
-    }
-    return page[next];
-  };
-  const pass = async (): Promise<void> => {
-    next++;
-    await turn();
-  };
-  return {
-    has(count) {
-      const first = page[next];
-      const isAfter = first === undefined ? isLast : first.count > count;
-      return !isAfter || outside.some((checkpoint) => checkpoint.count === count);
-    },
-    async take(count) {
-      const taken = outside.filter((checkpoint) => checkpoint.count === count);
-      for (let checkpoint = await current(); checkpoint !== undefined; checkpoint = await current()) {
-        if (!(checkpoint.count <= count)) break;
-        if (checkpoint.count === count) taken.push(checkpoint);
-        await pass();
-      }
-      return taken;
-    },
-    async *rest() {
-      for (let checkpoint = await current(); checkpoint !== undefined; checkpoint = await current()) {
-        yield checkpoint;
-        await pass();
-      }
-    },
-  };
 }

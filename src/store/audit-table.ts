@@ -43,6 +43,11 @@ export function audit(engine: SqlEngine, now: () => number): StoredAudit {
         SELECT * FROM toolcrib_audit WHERE chain = ${chain} AND number > ${after} ORDER BY number LIMIT ${limit}`);
       return rows.map(toRow);
     },
+    rowsUpTo: async (chain, number, limit) => {
+      const rows = await engine.read(sql`
+        SELECT * FROM toolcrib_audit WHERE chain = ${chain} AND number <= ${number} ORDER BY number DESC LIMIT ${limit}`);
+      return rows.map(toRow);
+    },
     checkpoints: async (chain, after, limit) => {
       const rows = await engine.read(sql`
         SELECT * FROM toolcrib_audit_checkpoints

@@ -56,6 +56,16 @@ describe('audit verify', () => {
     },
   );
 
+  it.each([0, -1, -9_007_199_254_740_991])('names a row that was added with the number %i', async (number) => {
+    const folder = recordFolder();
+    await addTimes(folder, 3);
+    tamper(
+      folder,
+      `INSERT INTO toolcrib_audit SELECT chain, ${number}, at, call_id, tool, caller, outcome, entry, hash FROM toolcrib_audit WHERE number = 1`,
+    );
+    expect((await verify(folder)).findings).toMatchObject([{ kind: 'row_added', number }]);
+  });
+
   it('names the one row whose hash was edited', async () => {
     const folder = recordFolder();
     await addTimes(folder, 4);

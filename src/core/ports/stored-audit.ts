@@ -140,6 +140,8 @@ export interface StoredAudit {
   chains(): Promise<readonly StoredChain[]>;
   /** Rows in order of their numbers, starting after `after`. */
   rows(chain: string, after: number, limit: number): Promise<readonly StoredAuditRow[]>;
+  /** The last rows of a chain up to `number`, newest first. */
+  rowsUpTo(chain: string, number: number, limit: number): Promise<readonly StoredAuditRow[]>;
   /** Rows and checkpoints whose chain has no header. Toolcrib never writes such rows. */
   headless(): Promise<readonly HeadlessRows[]>;
   checkpoints(chain: string, after: number, limit: number): Promise<readonly Checkpoint[]>;
