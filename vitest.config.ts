@@ -40,7 +40,12 @@ const BUILT = ['test/package/**/*.test.ts'];
 const SOAK = ['test/soak/**/*.test.ts'];
 
 /** Times are generous: a busy machine is not a failing test. */
-const limits = { testTimeout: 60_000, hookTimeout: 60_000, setupFiles: ['test/own-surroundings.ts'] };
+const limits = {
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  expect: { poll: { timeout: 20_000 } },
+  setupFiles: ['test/own-surroundings.ts'],
+};
 
 /** Modules are loaded once for all files of a worker, which is most of the time of many; test/own-surroundings.ts keeps them apart. */
 const isolate = false;

@@ -62,7 +62,7 @@ export interface KeptList {
 }
 
 /** Timeout for reading the stored list at startup. */
-const READ_MS = 1000;
+const READ_MS = 3000;
 
 type Surroundings = Pick<SourceContext, 'clock' | 'warn'>;
 
