@@ -60,7 +60,7 @@ export function createApprovals({ store, redact }: Pick<CribContext, 'store' | '
     try {
       const caller = readCaller(by as Caller); // readCaller checks it
       const request = typeof id === 'string' ? await stored?.get(id) : undefined;
-      if (stored === undefined || request === undefined)
+      if (stored === undefined || request === undefined || request.isSealed === false)
         return refuse('invalid_input', `The approval ${describe(id)} was not found.`);
       const obstacle = whyNotAnswer(request, caller);
       if (obstacle !== undefined)
@@ -81,7 +81,8 @@ export function createApprovals({ store, redact }: Pick<CribContext, 'store' | '
     },
     get: async (id, by) => {
       const found = typeof id === 'string' ? await stored?.get(id) : undefined;
-      if (found === undefined || (by !== undefined && !concerns(found, by))) return undefined;
+      if (found === undefined || found.isSealed === false || (by !== undefined && !concerns(found, by)))
+        return undefined;
       return toShownApproval(found, redact);
     },
     answer: (id, decision, by) => change(id, by, answerWith(decision)),

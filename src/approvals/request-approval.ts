@@ -77,7 +77,9 @@ async function lookOnce(asking: Asking): Promise<Step> {
   }
   const found = await context.approvals.find(subject);
   // A parked call runs with the context it was parked with. A denial also holds for this call.
-  const parked = call.hasOwnContext && found?.state !== 'denied' ? undefined : found;
+  // Each inner call of a script has a request of its own.
+  const isAlone = call.hasOwnContext || call.batch !== undefined;
+  const parked = isAlone && found?.state !== 'denied' ? undefined : found;
   // An answer to this very call takes precedence over remembered answers.
   if (parked !== undefined && parked.state !== 'waiting' && !isAskedAnew(parked, asking)) return settle(asking, parked);
   const remembered = await context.approvals.remembered(subject);
@@ -107,9 +109,11 @@ async function askAnew(asking: Asking): Promise<Step> {
   if (call.mayPark && call.hasOwnContext) return nobodyToAsk(call, question, NOT_KEPT);
   if (!call.mayPark) return nobodyToAsk(call, question, subject.notByCaller);
   const parked = isRunLater(call) ? { parked: { callId: call.id } } : {};
-  const added = await context.approvals.add({ ...subject, ...parked, isParked: true }, context.bounds);
+  const batch = call.batch === undefined ? {} : { batch: call.batch };
+  const added = await context.approvals.add({ ...subject, ...parked, ...batch, isParked: true }, context.bounds);
   if (!added.ok) return noRoom(asking, added.broken);
   if (!added.isNew) return 'again';
+  if (call.batch !== undefined) return waitingFor(added.approval, call); // announced when the batch is sealed
   context.announce?.(added.approval);
   if (call.door === LIBRARY_DOOR) context.onParked();
   return waitingFor(added.approval, call);

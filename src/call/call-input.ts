@@ -17,6 +17,8 @@ export interface CallOptions extends SaidAlong {
   readonly approvalId?: string;
   /** Parks a call that needs approval if no approver can answer at once; otherwise it is denied. */
   readonly park?: boolean;
+  /** For inner calls of a script: the requests of one batch are answered together after the batch is sealed. */
+  readonly batch?: string;
   /** Objects for this call only, available to its tool as `call.context` and never recorded. Such a call is never parked. */
   readonly context?: Readonly<Record<string, unknown>>;
   /** Returns the complete result. Otherwise a large result is stored and only its beginning is returned. */

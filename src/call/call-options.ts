@@ -15,6 +15,7 @@ const OPTION_KEYS = [
   'answers',
   'approvalId',
   'park',
+  'batch',
   'context',
   'idempotencyKey',
   'wholeResult',
@@ -71,7 +72,7 @@ function unreadable(cause: unknown): Refusal {
 }
 
 /** Not `traceparent`: it comes from headers, so an invalid one is ignored and fails no call. */
-const TEXT_KEYS = ['approvalId', 'idempotencyKey', 'conversation', 'turn', 'timeZone', 'door', 'id'] as const;
+const TEXT_KEYS = ['approvalId', 'batch', 'idempotencyKey', 'conversation', 'turn', 'timeZone', 'door', 'id'] as const;
 const LONGEST_TEXT = 200;
 
 function wrongText(given: CallOptions): Refusal | undefined {

@@ -136,6 +136,9 @@ export class Call implements ToolCall {
   get mayPark(): boolean {
     return this.origin.options.park === true;
   }
+  get batch(): string | undefined {
+    return this.origin.options.batch;
+  }
   get hasOwnContext(): boolean {
     return this.origin.options.context !== undefined;
   }

@@ -70,6 +70,7 @@ export function enterCall(entrance: Entrance, entering: Entering): MaybePromise<
   if (entrance.isClosed() && entering.parent === undefined)
     return pipeline.refuse(call, toolError('unavailable', 'The crib is closed.'));
   if (options instanceof Refusal) return pipeline.refuse(call, options.error);
+  if (known.batch !== undefined && entering.parent === undefined) return pipeline.refuse(call, ONLY_NESTED);
   if (entering.refusal !== undefined) return pipeline.refuse(call, entering.refusal);
   if (spec === undefined) {
     return pipeline.refuse(call, entrance.isStarting() ? notListedYet(tuned.name) : unknownTool(tuned.name, view));
@@ -138,6 +139,8 @@ function tune(spec: ToolSpec, { timeoutMs, retries, approvalId }: CallOptions): 
   };
   return { ...spec, policy: clampTuning(policy) };
 }
+
+const ONLY_NESTED = toolError('invalid_input', 'The option "batch" of a call is for calls inside a script only.');
 
 const MAX_UNKNOWN_NAME = 200;
 const UNKNOWN_RUN = createRun({ kind: 'unknown' });

@@ -96,8 +96,18 @@ interface NestedTools {
   ): Promise<readonly SearchHit[]>;
   /** The bundles, each with those of its tools that the caller may use. */
   bundles(): readonly BundleInfo[];
-  /** `park: false`: the nested call is refused instead of parked, even if this call may be parked. */
-  call(name: string, input: unknown, options?: { readonly park?: false }): Promise<ToolResult>;
+  call(name: string, input: unknown, options?: NestedOptions): Promise<ToolResult>;
+}
+
+/** Options of a nested call; the others are those of the call around it. */
+interface NestedOptions {
+  /** False: the nested call is refused instead of parked, even if this call may be parked. */
+  readonly park?: boolean;
+  /** The batch in which the nested call waits. Its request is listed after the batch was sealed. */
+  readonly batch?: string;
+  /** Uses an approval of an earlier nested call that is the same. */
+  readonly approvalId?: string;
+  readonly id?: string;
 }
 
 /** The tools of another profile, opened for the same caller, or the reason why not. */
@@ -136,6 +146,8 @@ export interface ToolCall {
   readonly approvalId?: string | undefined;
   /** True if the caller accepts a `waiting` result. Otherwise a call that needs approval is refused if no approver is available. */
   readonly mayPark: boolean;
+  /** The batch in which an inner call of a script waits for approval. */
+  readonly batch?: string | undefined;
   /** True if the host passed context objects. They cannot be stored, so the call is neither parked nor does it continue a parked call. */
   readonly hasOwnContext: boolean;
   /** Idempotency key: two calls with the same key are one. */

@@ -20,7 +20,17 @@ import {
 import { IS_OPEN } from './approval-statements.ts';
 import { jsonOf, numberOf, type Row, type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
 
-type Reads = 'get' | 'find' | 'stateOf' | 'statesOf' | 'list' | 'states' | 'runnable' | 'ofCall' | 'remembered';
+type Reads =
+  | 'get'
+  | 'ofBatch'
+  | 'find'
+  | 'stateOf'
+  | 'statesOf'
+  | 'list'
+  | 'states'
+  | 'runnable'
+  | 'ofCall'
+  | 'remembered';
 
 /** The read-only queries on approval requests. */
 export function readApprovals(engine: SqlEngine, now: () => number): Pick<StoredApprovals, Reads> {
@@ -47,6 +57,12 @@ export function readApprovals(engine: SqlEngine, now: () => number): Pick<Stored
   };
   return {
     get,
+    ofBatch: async (batch) => {
+      const rows = await engine.read(sql`
+        SELECT * FROM toolcrib_approvals WHERE batch = ${indexText(batch)} ORDER BY created_at, id`);
+      const at = now();
+      return rows.map((row) => toApproval(row, at));
+    },
     find,
     stateOf: async (id) => (await statesOf([id])).get(id),
     statesOf,
@@ -56,7 +72,7 @@ export function readApprovals(engine: SqlEngine, now: () => number): Pick<Stored
     },
     states: async (limit) => {
       const at = now();
-      const newest = `SELECT ${STATE} FROM toolcrib_approvals ORDER BY created_at DESC LIMIT ?`;
+      const newest = `SELECT ${STATE} FROM toolcrib_approvals WHERE is_sealed = 1 ORDER BY created_at DESC LIMIT ?`;
       const rows = await engine.read({ sql: newest, params: [limit] });
       return rows.map((row) => ({ id: textOf(row, 'id'), state: stateOf(row, at) })).reverse();
     },
@@ -103,14 +119,14 @@ function runnableStatement(after: RunnableApproval | undefined, limit: number, a
 const LISTED = 'id, state, created_at, expires_at, request, answer, claim, outcome';
 
 /** The columns of one request, without long arguments. */
-const CUT = `${LISTED}, subject, lifetime_ms, result`;
+const CUT = `${LISTED}, is_sealed, subject, lifetime_ms, result`;
 
 function listStatement({ state, ids, limit }: ApprovalListing, at: number): Statement {
   const isOver = '(expires_at <= ? OR created_at > ?)';
   const times = [at, at + MAX_SKEW_MS];
   const named = ids === undefined ? '1 = 1' : `id IN (${ids.map(() => '?').join(', ') || 'NULL'})`;
   const select = (condition: string, params: Statement['params']): Statement => ({
-    sql: `SELECT ${LISTED} FROM toolcrib_approvals WHERE ${named} AND (${condition}) ORDER BY created_at DESC LIMIT ?`,
+    sql: `SELECT ${LISTED} FROM toolcrib_approvals WHERE is_sealed = 1 AND ${named} AND (${condition}) ORDER BY created_at DESC LIMIT ?`,
     params: [...(ids ?? []), ...params, limit],
   });
   if (state === undefined) return select('1 = 1', []);
@@ -126,10 +142,10 @@ function newestGrant(keys: readonly string[], at: number): Statement {
   };
 }
 
-/** The newest parked request with one of these bindings that a call can still use. */
+/** The newest parked request with one of these bindings that a call can still use. A denial inside a batch holds for equal calls. */
 function newestParked(bindings: Statement, answered: string, at: number): Statement {
   return {
-    sql: `SELECT * FROM toolcrib_approvals WHERE ${bindings.sql} AND is_parked = 1
+    sql: `SELECT * FROM toolcrib_approvals WHERE ${bindings.sql} AND (is_parked = 1 OR (batch IS NOT NULL AND state = 'denied'))
         AND (${IS_OPEN} OR ${answered} OR (state IN ('claimed', 'done') AND call_id IS NOT NULL AND is_handed_over = 0))
         AND expires_at > ? AND created_at <= ? ORDER BY created_at DESC LIMIT 1`,
     params: [...bindings.params, at, at + MAX_SKEW_MS],

@@ -173,6 +173,7 @@ export function toListed(row: Row, at: number): ListedApproval {
   if (row.answer !== null) listed.answer = jsonOf(row, 'answer') as NonNullable<ListedApproval['answer']>; // written by answerStatements
   if (row.claim !== null) listed.claim = jsonOf(row, 'claim') as NonNullable<ListedApproval['claim']>; // written by claimStatement
   if (row.outcome !== null) listed.outcome = textOf(row, 'outcome');
+  if (Number(row.is_sealed ?? 1) === 0) listed.isSealed = false;
   return listed;
 }
 

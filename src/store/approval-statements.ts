@@ -85,16 +85,18 @@ export interface Adding {
 
 /** Adds a row, unless a limit is reached or a parked request for the same call is open (unique index). The insert is the last statement. */
 export function addStatements({ request, texts, bounds, at }: Adding): readonly Statement[] {
-  const { callerId, isParked, parked } = request;
+  const { callerId, isParked, parked, batch } = request;
   const lifetimeMs = Math.ceil(request.lifetimeMs);
   const row = {
     id: createApprovalId(),
     state: stateAfter('ask'),
     binding: bindingOf(request),
-    is_parked: isParked ? 1 : 0,
+    is_parked: isParked && batch === undefined ? 1 : 0, // equal calls of a script are requests of their own
     created_at: at,
     expires_at: at + lifetimeMs,
     lifetime_ms: lifetimeMs,
+    batch: batch === undefined ? null : indexText(batch),
+    is_sealed: batch === undefined ? 1 : 0,
     call_id: parked === undefined ? null : indexText(parked.callId),
     owner: ownerKey(callerId),
     ...texts,
@@ -105,6 +107,15 @@ export function addStatements({ request, texts, bounds, at }: Adding): readonly 
   const insert = `INSERT INTO toolcrib_approvals (${Object.keys(row).join(', ')}) SELECT ${marks.join(', ')}
     ${room.sql} ON CONFLICT DO NOTHING RETURNING id`;
   return [...expireAllStatements(at), { sql: insert, params: [...values, ...room.params] }];
+}
+
+/** Makes the waiting requests of a batch answerable. Their time to answer begins now. */
+export function sealStatement(batch: string, at: number): Statement {
+  return {
+    sql: `UPDATE toolcrib_approvals SET is_sealed = 1, expires_at = ? + lifetime_ms
+      WHERE batch = ? AND is_sealed = 0 AND state = 'waiting' AND expires_at > ? AND created_at <= ?`,
+    params: [at, indexText(batch), at, at + MAX_SKEW_MS],
+  };
 }
 
 /** An answer with its time. */
@@ -130,7 +141,7 @@ export function answerStatements(asked: StoredApproval, reply: TimedReply, claim
 /** After approval, the caller has as much time to make the call as there was to answer. */
 function decisionStatement(id: string, reply: TimedReply, taken?: OwnClaim): Statement {
   const answer = JSON.stringify(reply);
-  const row = { where: sql`id = ${id}`, returning: '*' } as const;
+  const row = { where: sql`id = ${id} AND is_sealed = 1`, returning: '*' } as const;
   if (reply.decision !== 'approve') return moveStatement('deny', { ...row, set: sql`answer = ${answer}` });
   const set = sql`
     answer = ${answer}, claim = ${taken?.claim ?? null}, process = ${taken?.process ?? null},
@@ -190,7 +201,7 @@ export function giveBackStatement(own: OwnClaim): Statement {
   return moveStatement('giveBack', {
     where: isOwn(own),
     set: {
-      sql: `is_parked = CASE WHEN EXISTS (
+      sql: `is_parked = CASE WHEN batch IS NOT NULL OR EXISTS (
         SELECT 1 FROM (SELECT id, binding FROM toolcrib_approvals WHERE ${IS_OPEN} AND is_parked = 1) AS other
         WHERE other.binding = toolcrib_approvals.binding AND other.id <> toolcrib_approvals.id) THEN 0 ELSE 1 END`,
       params: [],

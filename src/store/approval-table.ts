@@ -16,6 +16,7 @@ import {
   moveStatement,
   type OwnClaim,
   placesAt,
+  sealStatement,
 } from './approval-statements.ts';
 import type { Heartbeat } from './claims.ts';
 import { type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
@@ -43,6 +44,7 @@ interface ApprovalPorts {
 export function approvals({ engine, now, heartbeat, signals }: ApprovalPorts): StoredApprovals {
   const reads = readApprovals(engine, now);
   const { tell, ...listeners } = createListeners<[id: string]>();
+  const seals = createListeners<[batch: string]>();
   /** The claims of this process, as stored in their rows. */
   const claims = new Map<string, string>();
   let added = 0;
@@ -74,7 +76,7 @@ export function approvals({ engine, now, heartbeat, signals }: ApprovalPorts): S
         const statements = addStatements({ request, texts, bounds, at });
         const made = (await engine.write([...engine.dialect.lock('approvals'), ...statements])).at(-1)?.[0];
         if (made !== undefined) return { ok: true, approval: toNew(request, textOf(made, 'id'), at), isNew: true };
-        const approval = await reads.find(request);
+        const approval = request.batch === undefined ? await reads.find(request) : undefined;
         if (approval !== undefined) return { ok: true, approval, isNew: false };
         const usage = await readUsage(engine.read, placesAt(at), request.callerId);
         const broken = brokenBound(usage, texts.bytes, bounds);
@@ -82,6 +84,12 @@ export function approvals({ engine, now, heartbeat, signals }: ApprovalPorts): S
         // The conflicting request has ended meanwhile, or others have: there is room again.
       }
     },
+    sealBatch: async (batch) => {
+      await engine.write([sealStatement(batch, now())], 'power loss');
+      seals.tell(batch);
+      return reads.ofBatch(batch);
+    },
+    onSeal: seals.add,
     answer: async (id, reply, callId) => {
       const asked = await reads.get(id);
       if (asked === undefined) return undefined;
@@ -146,7 +154,8 @@ function nameOf({ id, claim }: OwnClaim): string {
 /** A request right after it was added. */
 function toNew(request: NewApproval, id: string, at: number): StoredApproval {
   const lifetimeMs = Math.ceil(request.lifetimeMs);
-  return { ...request, lifetimeMs, id, state: stateAfter('ask'), createdAt: at, expiresAt: at + lifetimeMs };
+  const state = { state: stateAfter('ask'), ...(request.batch !== undefined && { isSealed: false as const }) };
+  return { ...request, lifetimeMs, id, ...state, createdAt: at, expiresAt: at + lifetimeMs };
 }
 
 /** Best effort: a request must not fail because two processes purge at once. */

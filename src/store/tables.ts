@@ -227,4 +227,9 @@ export const MIGRATIONS: readonly Migration[] = [
       cancel_id TEXT)`,
   ],
   CREATE_SCHEDULES,
+  [
+    'ALTER TABLE toolcrib_approvals ADD COLUMN batch TEXT',
+    'ALTER TABLE toolcrib_approvals ADD COLUMN is_sealed BIGINT NOT NULL DEFAULT 1',
+    'CREATE INDEX toolcrib_approvals_of_batch ON toolcrib_approvals (batch) WHERE batch IS NOT NULL',
+  ],
 ];

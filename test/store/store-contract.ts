@@ -5,6 +5,7 @@ import type { StoreOptions } from '../../src/store/open-store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { approvalsContract } from './approvals-contract.ts';
 import { auditContract } from './audit-contract.ts';
+import { batchesContract } from './batches-contract.ts';
 import { approvalBoundsContract, repeatBoundsContract } from './bounds-contract.ts';
 import { claimsContract } from './claims-contract.ts';
 import { indexesContract } from './indexes-contract.ts';
@@ -35,6 +36,7 @@ export function storeContract(place: () => Promise<string>, emptyPlace = place):
   describe('bounds on approvals', () => approvalBoundsContract(opened, place, emptyPlace));
   describe('bounds on idempotency keys', () => repeatBoundsContract(opened, place));
   describe('calls parked for a server', () => parkedContract(opened));
+  describe('batches of approvals', () => batchesContract(opened));
   describe('claims', () => claimsContract(opened, place));
   describe('API keys', () => keysContract(opened));
   describe('schedules', () => schedulesContract(opened, place));

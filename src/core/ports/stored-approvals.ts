@@ -53,6 +53,8 @@ export interface NewApproval extends ApprovalSubject {
   readonly notByCaller?: string;
   /** True if no call waits for the answer in memory: the same call sent again uses it. */
   readonly isParked: boolean;
+  /** Inner calls of one script that wait at the same time share a batch. Such a request is parked, and neither listed nor answerable until its batch is sealed. */
+  readonly batch?: string;
   /** Time to answer, and then to use the answer. */
   readonly lifetimeMs: number;
   /** Present if a server runs the call; absent if its caller must send it again. */
@@ -128,6 +130,8 @@ export interface ListedApproval extends Omit<NewApproval, Bound> {
   readonly claim?: { readonly callId: string; readonly at: number };
   /** Outcome of that call: `done`, or an error code. */
   readonly outcome?: string;
+  /** Present while its batch is not sealed. */
+  readonly isSealed?: false;
 }
 
 /** The stored request, or the bound that leaves no room for it. */
@@ -165,7 +169,11 @@ export interface StoredApprovals {
   states(limit: number): Promise<readonly Pick<ListedApproval, 'id' | 'state'>[]>;
   /** Finds the parked request for the same call while it is waiting, approved and unclaimed, or denied and not expired; or after a server ran it and its result was not fetched. A call without answers also finds a request with answers, unless that is denied: it is the same call sent again. */
   find(subject: ApprovalSubject): Promise<StoredApproval | undefined>;
-  /** Answers a request; the first answer wins. Undefined if it was answered or has expired. With `callId`, an approval is claimed in the same step. */
+  /** All requests of a batch, sealed or not, oldest first, with their complete arguments while they are needed. */
+  ofBatch(batch: string): Promise<readonly StoredApproval[]>;
+  /** Seals a batch: its waiting requests are listed and can be answered from now on, with their whole lifetime. Returns all of its requests. Can be called twice. */
+  sealBatch(batch: string): Promise<readonly StoredApproval[]>;
+  /** Answers a request; the first answer wins. Undefined if it was answered, has expired or is not sealed. With `callId`, an approval is claimed in the same step. */
   answer(id: string, reply: ApprovalReply, callId?: string): Promise<StoredApproval | undefined>;
   /** Claims an approved request, once. Undefined if it is not approved, already claimed, expired, or bound to something else. */
   claim(id: string, subject: ApprovalSubject, callId: string): Promise<StoredApproval | undefined>;
@@ -185,6 +193,8 @@ export interface StoredApprovals {
   remembered(subject: ApprovalSubject): Promise<{ readonly id: string; readonly by: string } | undefined>;
   /** Forgets a remembered approval; false if there is none. */
   forget(id: string): Promise<boolean>;
+  /** Reports batches sealed through this object. */
+  onSeal(listener: (batch: string) => void): () => void;
   /** Reports the ids of requests answered or finished through this object. Changes by other processes must be polled. */
   onAnswer(listener: (id: string) => void): () => void;
 }
