@@ -1,12 +1,9 @@
 import './system/require-node.ts';
 
-export type {
-  Approval,
-  ApprovalDecision,
-  ApprovalFilter,
-  ApprovalOutcome,
-  CribApprovals,
-} from './approvals/approvals.ts';
+export type { ApprovalOutcome, CribApprovals } from './approvals/approvals.ts';
+export type { Grant } from './approvals/grants.ts';
+export type { ApprovalDecision, ApprovalFilter } from './approvals/read-decision.ts';
+export type { Approval, ApprovalItem } from './approvals/shown-approvals.ts';
 export type { AuditSummary, ChainSummary, CribAudit, ExportOptions } from './audit/crib-audit.ts';
 export type { CallQuery, CallRow, CribCalls, FoundCall } from './audit/recorded-calls.ts';
 export type { CallOptions } from './call/call-input.ts';
@@ -35,7 +32,7 @@ export type { ApprovalState } from './core/ports/approval-states.ts';
 export type { AuditFinding, AuditReport, ChainReport } from './core/ports/audit-report.ts';
 export type { Clock } from './core/ports/crib-context.ts';
 export type { LogLevel, LogLine, LogSink } from './core/ports/observability.ts';
-export type { Remember } from './core/ports/stored-approvals.ts';
+export type { GrantTerms, Remember } from './core/ports/remember.ts';
 export type { AuditRow } from './core/ports/stored-audit.ts';
 export type { Stop } from './core/ports/stored-stops.ts';
 export type { Profile } from './core/profile.ts';

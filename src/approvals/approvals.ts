@@ -1,72 +1,61 @@
-import { isRemember, whyNotAnswer } from '../core/approval-request.ts';
-import { cutArguments } from '../core/approval-text.ts';
+import { whyNotAnswer } from '../core/approval-request.ts';
 import { type Caller, readCaller } from '../core/caller.ts';
-import { APPROVAL_STATES, type ApprovalState } from '../core/ports/approval-states.ts';
-import type { CribContext } from '../core/ports/crib-context.ts';
-import {
-  type ListedApproval,
-  MAX_REMEMBER_MS,
-  type Remember,
-  type StoredApproval,
-  type StoredApprovals,
-  UNLISTED_KEYS,
-} from '../core/ports/stored-approvals.ts';
-import { defined, describe, didYouMean, readNameList, readOptions } from '../core/read-options.ts';
-import { type Redact, redactData } from '../core/redact-result.ts';
+import type { CribContext, Schemas } from '../core/ports/crib-context.ts';
+import { isGrantTerms } from '../core/ports/remember.ts';
+import type { ApprovalReply, ListedApproval, StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
+import { describe } from '../core/read-options.ts';
 import { ToolcribError, type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
-
-/** A request for approval without its unlisted fields; the values of secrets are redacted. */
-export type Approval = ListedApproval;
+import { createSchemas } from '../schemas/create-schemas.ts';
+import { type Grant, whyNotRemembered } from './grants.ts';
+import { type ApprovalDecision, type ApprovalFilter, readApprovalFilter, readDecision } from './read-decision.ts';
+import {
+  type Approval,
+  groupByBatch,
+  redactApproval,
+  toBatch,
+  toCutApproval,
+  toShownApproval,
+} from './shown-approvals.ts';
 
 /** The request after the change, or the reason why nothing was changed. */
 export type ApprovalOutcome =
   | { readonly ok: true; readonly approval: Approval }
   | { readonly ok: false; readonly error: ToolError };
 
-/** An approver's answer to a request. */
-export interface ApprovalDecision {
-  readonly decision: 'approve' | 'deny';
-  readonly note?: string;
-  /** Scope of a remembered approval: this conversation or these arguments (30 days each), or all calls for a given time. */
-  readonly remember?: Remember;
-}
-
-/** Filter for listing requests. */
-export interface ApprovalFilter {
-  readonly state?: ApprovalState;
-  /** Only the requests with these ids. */
-  readonly ids?: readonly string[];
-  readonly limit?: number;
-}
-
-/** The approval requests in the store of a crib. */
+/** The approval requests in the store of a crib. The calls of a script that wait at the same time are one request with `items`; it has the id of their batch. */
 export interface CribApprovals {
   /** Lists the newest requests, oldest first, with long arguments cut; all states unless the filter names one. With `by`: only requests that this caller may answer or has made. */
   list(filter?: ApprovalFilter, by?: Caller): Promise<readonly Approval[]>;
-  /** Returns one request. Its arguments are complete while it is waiting, approved or running. With `by`: only if this caller may answer it or has made it. */
+  /** Returns one request, by its id or that of its batch. Its arguments are complete while it is waiting, approved or running. With `by`: only if this caller may answer it or has made it. */
   get(id: string, by?: Caller): Promise<Approval | undefined>;
-  /** Answers a request once. Does not run the call. Never rejects. */
+  /** Answers a request once; of a batch, all requests that still wait. Does not run the call. Never rejects. */
   answer(id: string, decision: ApprovalDecision, by: Caller): Promise<ApprovalOutcome>;
   /** Forgets the remembered approval of this request. Never rejects. */
   forget(id: string, by: Caller): Promise<ApprovalOutcome>;
+  /** The remembered approvals that let calls pass now, newest first. */
+  grants(): Promise<readonly Grant[]>;
 }
 
 const MANY = 10_000;
+const MOST_GRANTS = 1000;
 
 /** Creates the approvals of a crib; without a store the list is empty. */
 export function createApprovals({ store, redact }: Pick<CribContext, 'store' | 'redact'>): CribApprovals {
+  const schemas = createSchemas();
   const stored = store?.approvals;
   const change = async (id: unknown, by: unknown, work: Change): Promise<ApprovalOutcome> => {
     try {
       const caller = readCaller(by as Caller); // readCaller checks it
-      const request = typeof id === 'string' ? await stored?.get(id) : undefined;
-      if (stored === undefined || request === undefined || request.isSealed === false)
+      const requests = await requestsOf(id, stored);
+      if (stored === undefined || requests.length === 0)
         return refuse('invalid_input', `The approval ${describe(id)} was not found.`);
-      const obstacle = whyNotAnswer(request, caller);
+      const obstacle = whyNotAnswerAll(requests, caller);
       if (obstacle !== undefined)
-        return refuse('denied', `${nameOf(caller)} may not answer the approval ${request.id}: ${obstacle}.`);
-      const done = await work(request, stored, nameOf(caller));
-      return 'ok' in done ? done : { ok: true, approval: toCutApproval(done, redact) };
+        return refuse('denied', `${nameOf(caller)} may not answer the approval ${String(id)}: ${obstacle}.`);
+      const done = await work(requests, { stored, caller, schemas });
+      if ('ok' in done) return done;
+      const shown = toBatch(done.map((one) => toCutApproval(one, redact))) as Approval; // there is at least one
+      return { ok: true, approval: shown };
     } catch (cause) {
       if (!(cause instanceof ToolcribError)) throw cause;
       return failureOf(cause);
@@ -75,93 +64,144 @@ export function createApprovals({ store, redact }: Pick<CribContext, 'store' | '
   return {
     list: async (filter = {}, by) => {
       const { limit = MANY, ...rest } = readApprovalFilter(filter);
-      const found = await stored?.list({ limit, ...rest });
-      const theirs = by === undefined ? found : found?.filter((approval) => concerns(approval, by));
-      return (theirs ?? []).map((approval) => redactApproval(approval, redact));
+      const found = (await stored?.list({ limit, ...rest, isOncePerBatch: true })) ?? [];
+      const whole = stored === undefined ? [] : await withWholeBatches(found, stored);
+      const theirs = by === undefined ? whole : whole.filter((approval) => concerns(approval, by));
+      const shown = groupByBatch(theirs.map((approval) => redactApproval(approval, redact)));
+      return rest.state === undefined ? shown : shown.filter(({ state }) => state === rest.state);
     },
     get: async (id, by) => {
-      const found = typeof id === 'string' ? await stored?.get(id) : undefined;
-      if (found === undefined || found.isSealed === false || (by !== undefined && !concerns(found, by)))
-        return undefined;
-      return toShownApproval(found, redact);
+      const found = await requestsOf(id, stored);
+      return toBatch(
+        found.filter((one) => by === undefined || concerns(one, by)).map((one) => toShownApproval(one, redact)),
+      );
     },
     answer: (id, decision, by) => change(id, by, answerWith(decision)),
     forget: (id, by) => change(id, by, forget),
+    grants: async () => {
+      const found = (await stored?.grants(MOST_GRANTS)) ?? [];
+      return found.map(({ approval, ...grant }) => ({
+        ...grant,
+        ...(approval !== undefined && { approval: redactApproval(approval, redact) }),
+      }));
+    },
   };
 }
 
-function concerns({ caller, approvers }: Approval, by: Caller): boolean {
+/** The request with this id, or all requests of the batch with this id. Unsealed ones do not count yet. */
+async function requestsOf(id: unknown, stored: StoredApprovals | undefined): Promise<readonly StoredApproval[]> {
+  if (typeof id !== 'string' || stored === undefined) return [];
+  const one = await stored.get(id);
+  const found = one === undefined ? await stored.ofBatch(id) : [one];
+  return found.filter(({ isSealed }) => isSealed !== false);
+}
+
+/** Puts all requests of each batch in the place of the one that was found. */
+async function withWholeBatches(
+  found: readonly ListedApproval[],
+  stored: StoredApprovals,
+): Promise<readonly ListedApproval[]> {
+  const named = found.flatMap(({ batch }) => batch ?? []);
+  if (named.length === 0) return found;
+  const items: ListedApproval[] = [];
+  for (let start = 0; start < named.length; start += BATCHES_PER_QUERY)
+    items.push(...(await stored.list({ batches: named.slice(start, start + BATCHES_PER_QUERY), limit: MANY })));
+  const byBatch = Map.groupBy(items, ({ batch }) => batch);
+  return found.flatMap((one) => (one.batch === undefined ? [one] : (byBatch.get(one.batch) ?? [one])));
+}
+
+const BATCHES_PER_QUERY = 100;
+
+/** The reason why a caller may not answer all of these; it may still answer those that it may. */
+function whyNotAnswerAll(requests: readonly StoredApproval[], by: Caller): string | undefined {
+  const [first] = requests;
+  const batch = toBatch(requests);
+  if (first === undefined || batch?.items === undefined) return first && whyNotAnswer(first, by);
+  const waiting = requests.filter(({ state }) => state === 'waiting');
+  const barred = (waiting.length > 0 ? waiting : requests).flatMap((one) => whyNotAnswer(one, by) ?? []);
+  if (barred.length > 0)
+    return `it may not answer ${barred.length} of its ${requests.length} calls (${barred[0]}). Answer the others one by one, by their ids`;
+  if (by.operator === true || by.id !== first.callerId) return undefined;
+  return whyNotAnswer({ ...batch, callerId: first.callerId }, by); // the caller itself: only if it can be shown all of them
+}
+
+function concerns({ caller, approvers }: ListedApproval, by: Caller): boolean {
   if (by.id !== undefined && caller.id === by.id) return true;
   return whyNotAnswer({ callerId: caller.id ?? '', approvers }, by) === undefined;
 }
 
-/** The request with long arguments cut, as in lists. */
-export function toCutApproval(approval: StoredApproval, redact: Redact): Approval {
-  return toShownApproval({ ...approval, ...cutArguments(approval.arguments) }, redact);
-}
-
-/** The request without its unlisted fields, redacted. */
-export function toShownApproval(approval: StoredApproval, redact: Redact): Approval {
-  const { lifetimeMs: _lifetime, ...rest } = approval;
-  const listed = Object.fromEntries(Object.entries(rest).filter(([key]) => !UNLISTED.has(key)));
-  return redactApproval(listed as unknown as Approval, redact); // only the unlisted keys were removed
-}
-
-const UNLISTED: ReadonlySet<string> = new Set(UNLISTED_KEYS);
-
-/** Redacts the fields that callers fill in, and texts derived from them. */
-function redactApproval(approval: Approval, redact: Redact): Approval {
-  const free = defined(approval, FREE);
-  const clean = redactData(free, redact);
-  return clean === free ? approval : { ...approval, ...clean };
-}
-
-const FREE = [
-  'arguments',
-  'reason',
-  'question',
-  'inputResponses',
-  'conversation',
-  'turn',
-  'timeZone',
-  'idempotencyKey',
-] as const;
-
-/** A change to a request, by a caller that is allowed to answer it. */
+/** A change to a request, or to all of a batch, by a caller that is allowed to answer it. */
 type Change = (
-  request: StoredApproval,
-  stored: StoredApprovals,
-  by: string,
-) => Promise<StoredApproval | Extract<ApprovalOutcome, { ok: false }>>;
+  requests: readonly StoredApproval[],
+  ports: ChangePorts,
+) => Promise<readonly StoredApproval[] | Extract<ApprovalOutcome, { ok: false }>>;
+
+interface ChangePorts {
+  readonly stored: StoredApprovals;
+  readonly caller: Caller;
+  readonly schemas: Schemas;
+}
 
 function answerWith(given: unknown): Change {
-  return async (request, stored, by) => {
+  return async (requests, { stored, caller, schemas }) => {
     const decision = readDecision(given);
-    const lost = whyNotRemembered(decision.remember, request);
+    const { remember } = decision;
+    if (isGrantTerms(remember) && caller.operator !== true)
+      return refuse(
+        'denied',
+        `${nameOf(caller)} may not remember an approval for further calls: only an operator may give "uses" and "vary".`,
+      );
+    const several = requests.length > 1 && isGrantTerms(remember) && remember.vary !== undefined;
+    if (several)
+      return refuse(
+        'invalid_input',
+        'The answer cannot be remembered: "vary" is about the arguments of one call. Answer the calls one by one, by their ids.',
+      );
+    const lost = requests
+      .map((request) => whyNotRemembered(remember, request, schemas))
+      .find((why) => why !== undefined);
     if (lost !== undefined) return refuse('invalid_input', `The answer cannot be remembered: ${lost}.`);
-    const answered = await stored.answer(request.id, { ...decision, by });
-    return answered ?? refuse('conflict', whyOver((await stored.get(request.id)) ?? request));
+    return answerAll(requests, { ...decision, by: nameOf(caller) }, stored);
   };
 }
 
-const forget: Change = async (request, stored) => {
-  const isForgotten = await stored.forget(request.id);
-  return isForgotten ? request : refuse('conflict', `No remembered answer for the approval ${request.id} was found.`);
+async function answerAll(requests: readonly StoredApproval[], reply: ApprovalReply, stored: StoredApprovals) {
+  const [first] = requests;
+  if (first === undefined) return [];
+  const { id, batch } = first;
+  if (requests.length === 1 || batch === undefined) {
+    const answered = await stored.answer(id, reply);
+    return answered === undefined ? refuse('conflict', whyOver((await stored.get(id)) ?? first)) : [answered];
+  }
+  const answered = await stored.answerBatch(batch, reply);
+  const now = (await stored.ofBatch(batch)).filter(({ isSealed }) => isSealed !== false);
+  return answered.length > 0 ? now : refuse('conflict', whyBatchOver(batch, now));
+}
+
+const forget: Change = async (requests, { stored }) => {
+  const forgotten = await Promise.all(requests.map(({ id }) => stored.forget(id)));
+  if (forgotten.includes(true)) return requests;
+  const named = requests.length === 1 ? requests[0]?.id : requests[0]?.batch;
+  return refuse('conflict', `No remembered answer for the approval ${named} was found.`);
 };
 
-function whyOver({ id, state, answer, expiresAt }: StoredApproval): string {
+function whyBatchOver(batch: string, items: readonly StoredApproval[]): string {
+  const [first] = items;
+  const isSame = items.every(({ state, answer }) => state === first?.state && answer?.by === first?.answer?.by);
+  if (first !== undefined && isSame) return whyOver({ ...first, id: batch });
+  return `No call of the approval ${batch} waits for an answer any more: each was answered, expired or was withdrawn.`;
+}
+
+function whyOver({
+  id,
+  state,
+  answer,
+  expiresAt,
+}: Pick<StoredApproval, 'id' | 'state' | 'answer' | 'expiresAt'>): string {
   if (state === 'expired') return `The approval ${id} expired at ${new Date(expiresAt).toISOString()}.`;
   if (state === 'withdrawn') return `The approval ${id} was withdrawn: the call that requested it has ended.`;
   const verb = answer?.decision === 'deny' ? 'denied' : 'approved';
   return `The approval ${id} was already answered: ${answer?.by ?? 'an approver'} ${verb} it.`;
-}
-
-function whyNotRemembered(remember: Remember | undefined, request: StoredApproval): string | undefined {
-  if (remember === undefined) return undefined;
-  if (request.question !== undefined) return 'it answers a question that the tool asked during its call';
-  if (request.callerId === '') return 'the caller of the request has no id';
-  const isLost = remember === 'conversation' && request.conversation === undefined;
-  return isLost ? 'the call has no conversation id' : undefined;
 }
 
 function nameOf({ id, operator }: Caller): string {
@@ -177,54 +217,4 @@ function failureOf(cause: ToolcribError): ApprovalOutcome {
     return { ok: false, error: toolError('invalid_input', cause.message, { cause }) };
   const message = 'The store with the approvals is not available. Try again later.';
   return { ok: false, error: toolError('unavailable', message, { retryable: true, cause }) };
-}
-
-const MAX_NOTE = 2000;
-
-/** Validates a decision and normalizes it. */
-function readDecision(value: unknown): ApprovalDecision {
-  const { decision, note, remember } = readOptions<ApprovalDecision>(
-    value,
-    ['decision', 'note', 'remember'],
-    'An answer to an approval',
-  );
-  if (decision !== 'approve' && decision !== 'deny')
-    throw invalid(`"decision" must be approve or deny, got ${describe(decision)}.`);
-  if (note !== undefined && (typeof note !== 'string' || note.length > MAX_NOTE))
-    throw invalid(`"note" must be a text of at most ${MAX_NOTE} characters.`);
-  const remembered = remember === undefined ? undefined : readRemember(remember);
-  if (remembered !== undefined && decision === 'deny')
-    throw invalid('Only an approval can be remembered, not a denial.');
-  return {
-    decision,
-    ...(note !== undefined && note !== '' && { note }),
-    ...(remembered !== undefined && { remember: remembered }),
-  };
-}
-
-function readRemember(remember: unknown): Remember {
-  if (!isRemember(remember))
-    throw invalid('"remember" must be "conversation", "arguments" or { forMs } with a number above 0.');
-  if (typeof remember === 'string') return remember;
-  const { forMs } = remember;
-  if (forMs > MAX_REMEMBER_MS) throw invalid('"remember.forMs" must be at most 30 days.');
-  return { forMs };
-}
-
-/** Validates a filter for listing requests. */
-function readApprovalFilter(value: unknown): ApprovalFilter {
-  const given = readOptions<ApprovalFilter>(value, ['state', 'ids', 'limit'], 'approvals.list');
-  const { state, ids, limit } = given;
-  if (ids !== undefined) readNameList(ids, 'approvals.list: ids');
-  if (state !== undefined && !APPROVAL_STATES.includes(state)) {
-    const guess = didYouMean(String(state), APPROVAL_STATES);
-    throw invalid(`"state" must be one of ${APPROVAL_STATES.join(', ')}, got ${describe(state)}.${guess}`);
-  }
-  if (limit !== undefined && !(Number.isInteger(limit) && limit > 0))
-    throw invalid(`"limit" must be a whole number above 0, got ${describe(limit)}.`);
-  return given;
-}
-
-function invalid(message: string): ToolcribError {
-  return new ToolcribError('invalid_option', message);
 }

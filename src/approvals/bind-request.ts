@@ -1,7 +1,7 @@
 import type { Question } from '../core/approval-request.ts';
 import type { NewApproval } from '../core/ports/stored-approvals.ts';
 import { defined } from '../core/read-options.ts';
-import type { ToolCall } from '../core/tool-call.ts';
+import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { answersHash, argumentsHash, callerHash, definitionHash } from '../specs/hashes.ts';
 import { ancestorsOf, approversOf, describeCall, timeToAnswer } from './ask-callback.ts';
 
@@ -21,7 +21,7 @@ export function subjectOf(call: ToolCall, question: Question, usualMs: number): 
     definitionHash: definitionHash(spec),
     argumentsHash: argumentsHash(input),
     ...(answered !== undefined && { answersHash: answered }),
-    ...(around.length > 0 && { insideHash: insideHash(around) }),
+    ...(around.length > 0 && { insideHash: insideHash(around), programHash: programHash(around) }),
     door,
     ground: question.ground,
     lifetimeMs: timeToAnswer(spec.policy, usualMs),
@@ -32,6 +32,12 @@ export function subjectOf(call: ToolCall, question: Question, usualMs: number): 
       ...(state !== undefined && { inputState: state }),
     },
   };
+}
+
+/** Hash of the programs around the call: a script by its code, any other tool by its arguments. */
+function programHash(around: readonly ToolCall[]): string {
+  const parts = around.map((one) => [one.spec.name, definitionHash(one.spec), one[FACTS].program ?? one.input]);
+  return argumentsHash({ around: parts });
 }
 
 /** Hash of the enclosing calls and their arguments: a nested tool can see both. */

@@ -4,9 +4,9 @@ import { redactResult } from '../core/redact-result.ts';
 import { FACTS } from '../core/tool-call.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
-import { type Approval, toShownApproval } from './approvals.ts';
 import { denied, LIBRARY_DOOR, nobodyAnswered, saidNo } from './ask-callback.ts';
 import type { Asking, Step } from './settle-request.ts';
+import { type Approval, toShownApproval } from './shown-approvals.ts';
 
 /** Time to wait for a running call beyond its own timeout. */
 const GRACE_MS = 60_000;

@@ -1,17 +1,16 @@
 import type { ApprovalOptions, ApprovalPorts, Ask, Permit } from '../core/approval-request.ts';
-import { approvalText } from '../core/approval-text.ts';
-import type { JsonObject } from '../core/json.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
-import type { StoredApproval } from '../core/ports/stored-approvals.ts';
+import type { RememberedApproval, StoredApproval } from '../core/ports/stored-approvals.ts';
 import { describeBound, type KeepBound, keepBoundsOf, RETRY_WITHOUT_ROOM_MS } from '../core/ports/stored-results.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult, type WaitingResult } from '../core/tool-result.ts';
 import { createWebhook, type Hook } from '../system/fetch/webhook.ts';
-import { toCutApproval, toShownApproval } from './approvals.ts';
+import { announceBatches, toMessage } from './announce.ts';
 import { askCallback, denied, LIBRARY_DOOR, nobodyToAsk, ownAnswerOf, SERVER_DOORS } from './ask-callback.ts';
 import { subjectOf } from './bind-request.ts';
 import { confirmByCallback, confirmThroughStore } from './confirm.ts';
+import { coversArguments, permitByGrant } from './grants.ts';
 import { type ApprovalContext, type Asking, answerToOwn, awaitAnswer, type Step, settle } from './settle-request.ts';
 
 /** Doors whose parked calls a crib or a server runs after approval. */
@@ -22,7 +21,7 @@ const MAX_TURNS = 20;
 
 /** The parts of the crib that approvals need. */
 type ApproverPorts = Pick<CribContext, 'store' | 'redact' | 'sign'> &
-  Pick<ApprovalContext, 'clock' | 'poller' | 'recheck' | 'warn' | 'onParked'>;
+  Pick<ApprovalContext, 'clock' | 'poller' | 'recheck' | 'warn' | 'onParked' | 'schemas'>;
 
 const USUAL_TIMEOUT_MS = 300_000;
 
@@ -33,17 +32,25 @@ export function createApprover(
   ports: ApproverPorts,
 ): ApprovalPorts {
   const { timeoutMs = USUAL_TIMEOUT_MS, clock = ports.clock } = options;
-  const { store, poller, recheck, redact, warn, onParked } = ports;
+  const { store, poller, recheck, redact, warn, onParked, schemas } = ports;
   if (store === undefined)
     return { ask: askCallback({ clock, timeoutMs }), confirm: confirmByCallback({ clock, timeoutMs }) };
-  const rest = { poller, recheck, redact, warn, onParked };
+  const rest = { poller, recheck, redact, warn, onParked, schemas };
   const context = { approvals: store.approvals, clock, timeoutMs, bounds: keepBoundsOf(options), ...rest };
   if (hook === undefined) return { ask: requestApproval(context), confirm: confirmThroughStore(context) };
   const { url, secret } = hook;
   const webhook = createWebhook({ url, sign: (text) => ports.sign(secret, text), clock, warn });
-  const announce = (approval: StoredApproval) => webhook.send(toMessage(approval, redact));
-  const announcing = { ...context, announce };
-  return { ask: requestApproval(announcing), confirm: confirmThroughStore(announcing), close: webhook.close };
+  const announce = (approval: StoredApproval) => webhook.send(toMessage([approval], redact));
+  const batches = announceBatches(store.approvals, {
+    ...ports,
+    send: (items) => webhook.send(toMessage(items, redact)),
+  });
+  const announcing = { ...context, announce, announceBatch: batches.announce };
+  const close = async () => {
+    batches.stop();
+    await webhook.close();
+  };
+  return { ask: requestApproval(announcing), confirm: confirmThroughStore(announcing), close };
 }
 
 /** Requests approval through the store, so that approvers can answer later, even after a restart. Each approval is used once. */
@@ -82,13 +89,21 @@ async function lookOnce(asking: Asking): Promise<Step> {
   const parked = isAlone && found?.state !== 'denied' ? undefined : found;
   // An answer to this very call takes precedence over remembered answers.
   if (parked !== undefined && parked.state !== 'waiting' && !isAskedAnew(parked, asking)) return settle(asking, parked);
-  const remembered = await context.approvals.remembered(subject);
-  if (remembered !== undefined && (await stillCounts(remembered, asking))) return remembered;
+  const permit = await rememberedPermit(asking);
+  if (permit !== undefined) return permit;
   return parked?.state === 'waiting' ? takeUp(asking, parked) : askAnew(asking);
 }
 
+async function rememberedPermit(asking: Asking): Promise<Permit | undefined> {
+  const { call, subject, context } = asking;
+  const covering: RememberedApproval[] = [];
+  for (const one of await context.approvals.remembered(subject))
+    if (coversArguments(one, call.input, context.schemas) && (await stillCounts(one, asking))) covering.push(one);
+  return permitByGrant(covering, context);
+}
+
 /** An approval that a caller gave itself counts only if the caller could approve this call now. */
-async function stillCounts({ id, by }: Permit, { call, subject, context }: Asking): Promise<boolean> {
+async function stillCounts({ id, by }: RememberedApproval, { call, subject, context }: Asking): Promise<boolean> {
   if (by !== subject.callerId || call.caller.operator === true || subject.approvers.includes('caller')) return true;
   const given = await context.approvals.get(id);
   return given?.approvers.includes('caller') === false; // then a host's approver with the same name gave it
@@ -113,7 +128,10 @@ async function askAnew(asking: Asking): Promise<Step> {
   const added = await context.approvals.add({ ...subject, ...parked, ...batch, isParked: true }, context.bounds);
   if (!added.ok) return noRoom(asking, added.broken);
   if (!added.isNew) return 'again';
-  if (call.batch !== undefined) return waitingFor(added.approval, call); // announced when the batch is sealed
+  if (call.batch !== undefined) {
+    context.announceBatch?.(call.batch);
+    return waitingFor(added.approval, call);
+  }
   context.announce?.(added.approval);
   if (call.door === LIBRARY_DOOR) context.onParked();
   return waitingFor(added.approval, call);
@@ -171,14 +189,4 @@ function mismatchOf({ call, subject }: Asking, approval: StoredApproval): Failed
 
 function notThere({ approvalId }: ToolCall): FailedResult {
   return denied(`The approval "${approvalId}" was not found. Call without it to request one.`);
-}
-
-/** The webhook message of a waiting request. */
-function toMessage(approval: StoredApproval, redact: (text: string) => string): JsonObject {
-  const { id, tool, title, caller, profile, reason, expiresAt, ...rest } = toCutApproval(approval, redact);
-  const { arguments: given, argumentsLength, question } = rest;
-  const text = approvalText(toShownApproval(approval, redact)); // built from the complete arguments; each value is cut on its own
-  const about = { id, tool, title, arguments: given, argumentsLength, caller, profile, reason, question };
-  const message = { ...about, expiresAt, text };
-  return JSON.parse(JSON.stringify(message)); // drops absent fields
 }

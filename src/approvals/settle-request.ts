@@ -1,7 +1,8 @@
 import type { HostAnswer, Permit, Question } from '../core/approval-request.ts';
 import type { Recheck } from '../core/caller.ts';
 import { freezeJson } from '../core/json.ts';
-import type { Clock } from '../core/ports/crib-context.ts';
+import type { Clock, Schemas } from '../core/ports/crib-context.ts';
+import { isGrantTerms } from '../core/ports/remember.ts';
 import type { NewApproval, ParkedEnd, StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
 import type { KeepBounds } from '../core/ports/stored-results.ts';
 import { defined } from '../core/read-options.ts';
@@ -20,6 +21,7 @@ import {
   type Waiting,
   waitForAnswer,
 } from './ask-callback.ts';
+import { whyNotRemembered } from './grants.ts';
 import { returnParkedResult, usedUp } from './parked-results.ts';
 import type { ApprovalPoller } from './poller.ts';
 
@@ -32,9 +34,12 @@ export interface ApprovalContext {
   readonly bounds: KeepBounds;
   /** Announces a waiting request, for example by webhook. */
   announce?(approval: StoredApproval): void;
+  /** Announces a batch as soon as it is sealed. */
+  announceBatch?(batch: string): void;
   /** Called after a library call was parked, so that the crib runs it when it is approved. */
   onParked(): void;
   readonly poller: ApprovalPoller;
+  readonly schemas: Schemas;
   readonly recheck: Recheck;
   /** Removes the values of secrets from a text. */
   redact(text: string): string;
@@ -148,9 +153,22 @@ async function reply(asking: Asking, approval: StoredApproval, answer: HostAnswe
   const decision = isYes ? 'approve' : 'deny';
   const barred = isYes ? await barredFrom(approval, asking) : undefined;
   if (barred !== undefined) return withdraw(barred, approval, context);
-  const answered = await context.approvals.answer(id, { ...rest, decision }, call.id);
+  const kept = isYes ? rest : defined(rest, ['by', 'note']);
+  const answered = await context.approvals.answer(id, { ...keepable(kept, approval, context), decision }, call.id);
   if (answered === undefined) return settle(asking, await context.approvals.get(id));
   return isYes ? permitOf(answered, asking) : saidNo(call.spec.name, answer.note);
+}
+
+/** The answer without a scope that cannot be remembered: the yes then counts for this call only. */
+function keepable(
+  { remember, ...answer }: Omit<HostAnswer, 'isYes'>,
+  approval: StoredApproval,
+  { schemas, warn }: ApprovalContext,
+): Omit<HostAnswer, 'isYes'> {
+  const why = isGrantTerms(remember) ? whyNotRemembered(remember, approval, schemas) : undefined;
+  if (why === undefined) return { ...answer, ...defined({ remember }) };
+  warn(`The answer to the approval ${approval.id} counts once, and cannot be remembered: ${why}.`);
+  return answer;
 }
 
 /** Continues a call whose request is no longer waiting. */

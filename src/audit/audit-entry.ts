@@ -121,8 +121,9 @@ function toEntry(call: ToolCall, { clean, cleanList }: Cleaner, about: About): D
   const { spec, caller, conversation, parent } = call;
   const { approval, input } = call[FACTS];
   const replayed = replayOf(call);
+  const remembered = approval?.isRemembered === true ? { isRemembered: true as const } : {};
   return {
-    approval: approval === undefined ? undefined : { by: clean(approval.by), id: clean(approval.id) },
+    approval: approval === undefined ? undefined : { by: clean(approval.by), id: clean(approval.id), ...remembered },
     argumentsHash: about.kind === 'many' ? undefined : hashOrNothing(input ?? call.input),
     at: about.at,
     callId: clean(call.id),

@@ -149,10 +149,9 @@ export class Call implements ToolCall {
     return this.origin.options.wholeResult === true;
   }
   get traceparent(): string | undefined {
-    const { options, parent } = this.origin;
-    const facts = this.#facts;
-    if (this.takenUp !== undefined) return inTraceOf(this.takenUp.traceparent, facts.traceparent);
-    if (facts.traceparent !== undefined) return facts.traceparent;
+    const [{ options, parent }, { traceparent }] = [this.origin, this.#facts];
+    if (this.takenUp !== undefined) return inTraceOf(this.takenUp.traceparent, traceparent);
+    if (traceparent !== undefined) return traceparent;
     const came = readTraceparent(options.traceparent); // from the client, and sent on in headers
     return came === undefined ? parent?.traceparent : toTraceparent(came);
   }
@@ -194,8 +193,7 @@ export class Call implements ToolCall {
       const pending: unknown = this.origin.options.onProgress?.(progress);
       if (isPromise(pending)) pending.catch((cause) => this.#complain(cause));
     } catch (cause) {
-      // A progress listener must not break the tool.
-      this.#complain(cause);
+      this.#complain(cause); // a progress listener must not break the tool
     }
   }
 

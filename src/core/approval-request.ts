@@ -1,7 +1,7 @@
 import type { Approve, Caller } from './caller.ts';
 import type { MaybePromise } from './json.ts';
 import type { ApprovalMode, Approver } from './policy.ts';
-import type { Remember } from './ports/stored-approvals.ts';
+import { type Remember, readRemember } from './ports/remember.ts';
 import type { KeepBounds } from './ports/stored-results.ts';
 import type { TakenUp, ToolCall } from './tool-call.ts';
 import type { ToolResult } from './tool-result.ts';
@@ -19,6 +19,8 @@ export interface Question {
 export interface Permit {
   readonly id: string;
   readonly by: string;
+  /** True if it was remembered: the id is that of the request that was approved. */
+  readonly isRemembered?: true;
   /** The call was parked: it runs with the options and caller it was parked with. */
   readonly takenUp?: TakenUp;
   /** Stores the result of the call that used the approval. */
@@ -67,19 +69,13 @@ export interface HostAnswer {
 export function readHostAnswer(answer: unknown): HostAnswer {
   if (typeof answer !== 'object' || answer === null) return { isYes: answer === true, by: 'host' };
   const { approved, note, by, remember } = answer as Readonly<Record<string, unknown>>; // read as unknown, then checked
+  const read = readRemember(remember);
   return {
     isYes: approved === true,
     by: typeof by === 'string' && by !== '' ? by : 'host',
     ...(typeof note === 'string' && note !== '' && { note }),
-    ...(isRemember(remember) && { remember }),
+    ...('remember' in read && { remember: read.remember }),
   };
-}
-
-/** True if the value is a valid `remember` scope. */
-export function isRemember(value: unknown): value is Remember {
-  if (value === 'conversation' || value === 'arguments') return true;
-  const forMs: unknown = typeof value === 'object' && value !== null && 'forMs' in value ? value.forMs : undefined;
-  return typeof forMs === 'number' && Number.isFinite(forMs) && forMs > 0;
 }
 
 /** The reason why a caller may not answer a request, or `undefined` if it may. The operator always may; the calling client only if the policy names `caller`. */

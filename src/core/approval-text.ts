@@ -19,20 +19,66 @@ export const LONGEST_QUESTION = 2000;
  * length. Invisible characters are escaped, so no value can look like another line.
  */
 export function approvalText(request: ShownRequest): string {
-  const { tool, title, description, inputResponses, inside, profile, caller, expiresAt } = request;
-  const named = `${quoted(tool)}${title === undefined ? '' : ` (${quotedUpTo(title, LONGEST_WORDS)})`}`;
+  const { tool, description, inputResponses } = request;
+  const named = `${quoted(tool)}${titleOf(request)}`;
   const lines = [
     ...questionLines(request, named),
     ...(description === '' ? [] : [`Description: ${quotedUpTo(description, LONGEST_WORDS)}`]),
     ...memberLines('Arguments', request.arguments),
     ...(inputResponses === undefined ? [] : memberLines('Answers to its questions', inputResponses)),
     ...SENT_ALONG.flatMap(([label, key]) => (request[key] === undefined ? [] : [`${label}: ${quoted(request[key])}`])),
+    ...whereLines(request),
+  ];
+  return lines.join('\n');
+}
+
+function titleOf({ title }: Pick<ShownRequest, 'title'>): string {
+  return title === undefined ? '' : ` (${quotedUpTo(title, LONGEST_WORDS)})`;
+}
+
+function whereLines({ inside, caller, profile, expiresAt }: Where): readonly string[] {
+  return [
     ...(inside === undefined ? [] : [`Called inside: ${inside.map(quoted).join(' inside ')}`]),
     `Caller: ${caller.id === undefined ? 'without an id' : quoted(caller.id)}${rolesOf(caller)}`,
     `Profile: ${quoted(profile)}`,
     ...(expiresAt === undefined ? [] : [`Expires: ${new Date(expiresAt).toISOString()}`]),
   ];
-  return lines.join('\n');
+}
+
+interface Where extends Pick<ShownRequest, 'caller' | 'profile'> {
+  readonly inside?: readonly string[] | undefined;
+  readonly expiresAt?: number | undefined;
+}
+
+/** A batch as an approver is shown it: the calls inside one call that wait at the same time. */
+export interface ShownBatch extends Pick<ShownRequest, 'tool' | 'inside' | 'caller' | 'profile' | 'expiresAt'> {
+  readonly items: readonly ShownItem[];
+}
+
+type ShownItem = Pick<ShownRequest, 'tool' | 'title' | 'description' | 'arguments' | 'inputResponses' | 'reason'>;
+
+/** The text of a request, or of a batch: then each call with all of its arguments. */
+export function textOfRequest(request: ShownRequest & Partial<Pick<ShownBatch, 'items'>>): string {
+  return request.items === undefined ? approvalText(request) : batchText({ ...request, items: request.items });
+}
+
+/** The text of a batch, with the calls in their order. */
+export function batchText({ tool, items, inside, profile, caller, expiresAt }: ShownBatch): string {
+  const calls = items.flatMap((item, index) => {
+    const named = `${quoted(item.tool)}${titleOf(item)}`;
+    const lines = [
+      `${named} requires approval because ${visible(item.reason)}.`,
+      ...(item.description === '' ? [] : [`Description: ${quotedUpTo(item.description, LONGEST_WORDS)}`]),
+      ...memberLines('Arguments', item.arguments),
+      ...(item.inputResponses === undefined ? [] : memberLines('Answers to its questions', item.inputResponses)),
+    ];
+    return [`Call ${index + 1} of ${items.length}:`, ...lines.map((line) => `  ${line}`)];
+  });
+  return [
+    `May these ${items.length} calls inside ${quoted(tool)} run? The answer counts for all of them.`,
+    ...calls,
+    ...whereLines({ inside, profile, caller, expiresAt }),
+  ].join('\n');
 }
 
 /** The decision to make; the question of a running tool is quoted. */

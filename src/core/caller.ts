@@ -1,5 +1,5 @@
 import { isRecord, type JsonObject } from './json.ts';
-import type { Remember } from './ports/stored-approvals.ts';
+import type { Remember } from './ports/remember.ts';
 import { describe, readOptions } from './read-options.ts';
 import { ToolcribError, type ToolError } from './tool-error.ts';
 

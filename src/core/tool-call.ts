@@ -30,10 +30,12 @@ export interface CallFacts extends BegunRuns {
   came?: JsonObject;
   /** The arguments after validation. */
   input?: JsonObject;
+  /** Hash of the code of a script. Remembered approvals of its inner calls are bound to it. */
+  program?: string;
   /** The approval that rules require for these arguments. */
   asks?: Question;
   /** The approval that the call used, and its approver. */
-  approval?: { readonly id: string; readonly by: string };
+  approval?: { readonly id: string; readonly by: string; readonly isRemembered?: true };
   /** Answered without running the tool: by an earlier call with the same key, or from the cache. */
   replayed?: 'repeat' | 'cache';
   /** True for a call that an emergency stop refused on entry. */

@@ -1,4 +1,4 @@
-import type { Approval } from '../approvals/approvals.ts';
+import type { Approval } from '../approvals/shown-approvals.ts';
 import type { CallRow } from '../audit/recorded-calls.ts';
 import type { Stop } from '../core/ports/stored-stops.ts';
 import type { KeyInfo } from '../identity/api-keys.ts';

@@ -7,6 +7,7 @@ import { allowOneRun, endUnbegun, holdCallTime } from '../core/begun-runs.ts';
 import { CONFIRM, type Next } from '../core/extension.ts';
 import { APPROVAL_MODES } from '../core/policy.ts';
 import { requireBounds } from '../core/ports/stored-results.ts';
+import { defined } from '../core/read-options.ts';
 import { FACTS, TAKE_UP, type ToolCall } from '../core/tool-call.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { readPolicy } from '../define/read-policy.ts';
@@ -68,7 +69,7 @@ async function runIfApproved(call: ToolCall, next: Next, asked: ReturnType<Ask>)
   const goOn = call.parent === undefined ? undefined : holdCallTime(call);
   const permit = await Promise.resolve(asked).finally(goOn);
   if ('status' in permit) return permit;
-  call[FACTS].approval = { id: permit.id, by: permit.by };
+  call[FACTS].approval = defined(permit, ['id', 'by', 'isRemembered']);
   allowOneRun(call);
   const result = await next(permit.takenUp === undefined ? call : call[TAKE_UP](permit.takenUp));
   // An approval is used up only by a run.

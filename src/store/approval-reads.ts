@@ -7,30 +7,11 @@ import type {
 } from '../core/ports/stored-approvals.ts';
 import { indexText } from '../core/ports/stored-audit.ts';
 import type { ToolResult } from '../core/tool-result.ts';
-import {
-  bindingOf,
-  endOfBindings,
-  grantKeysOf,
-  isApprovalId,
-  MAX_SKEW_MS,
-  stateOf,
-  toApproval,
-  toListed,
-} from './approval-rows.ts';
+import { bindingOf, endOfBindings, isApprovalId, MAX_SKEW_MS, stateOf, toApproval, toListed } from './approval-rows.ts';
 import { IS_OPEN } from './approval-statements.ts';
 import { jsonOf, numberOf, type Row, type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
 
-type Reads =
-  | 'get'
-  | 'ofBatch'
-  | 'find'
-  | 'stateOf'
-  | 'statesOf'
-  | 'list'
-  | 'states'
-  | 'runnable'
-  | 'ofCall'
-  | 'remembered';
+type Reads = 'get' | 'ofBatch' | 'find' | 'stateOf' | 'statesOf' | 'list' | 'states' | 'runnable' | 'ofCall';
 
 /** The read-only queries on approval requests. */
 export function readApprovals(engine: SqlEngine, now: () => number): Pick<StoredApprovals, Reads> {
@@ -88,12 +69,6 @@ export function readApprovals(engine: SqlEngine, now: () => number): Pick<Stored
       if (row === undefined) return undefined;
       return { approval: toApproval(row, now()), ...(row.result !== null && { result: resultOf(row) }) };
     },
-    remembered: async (subject) => {
-      const keys = grantKeysOf(subject);
-      if (keys.length === 0) return undefined;
-      const [row] = await engine.read(newestGrant(keys, now()));
-      return row === undefined ? undefined : { id: textOf(row, 'id'), by: String(jsonOf(row, 'given_by')) };
-    },
   };
 }
 
@@ -121,24 +96,40 @@ const LISTED = 'id, state, created_at, expires_at, request, answer, claim, outco
 /** The columns of one request, without long arguments. */
 const CUT = `${LISTED}, is_sealed, subject, lifetime_ms, result`;
 
-function listStatement({ state, ids, limit }: ApprovalListing, at: number): Statement {
-  const isOver = '(expires_at <= ? OR created_at > ?)';
-  const times = [at, at + MAX_SKEW_MS];
-  const named = ids === undefined ? '1 = 1' : `id IN (${ids.map(() => '?').join(', ') || 'NULL'})`;
-  const select = (condition: string, params: Statement['params']): Statement => ({
-    sql: `SELECT ${LISTED} FROM toolcrib_approvals WHERE is_sealed = 1 AND ${named} AND (${condition}) ORDER BY created_at DESC LIMIT ?`,
-    params: [...(ids ?? []), ...params, limit],
-  });
-  if (state === undefined) return select('1 = 1', []);
-  if (state === 'expired') return select(`state = 'expired' OR (${IS_OPEN} AND ${isOver})`, times);
-  return canExpire(state) ? select(`state = ? AND NOT ${isOver}`, [state, ...times]) : select('state = ?', [state]);
+function listStatement({ state, limit, isOncePerBatch, ...named }: ApprovalListing, at: number): Statement {
+  const condition = conditionOf(state, at);
+  const names = namedIn(named);
+  const where = `is_sealed = 1 AND ${names.sql} AND (${condition.sql})`;
+  const params = [...names.params, ...condition.params];
+  if (isOncePerBatch !== true)
+    return {
+      sql: `SELECT ${LISTED} FROM toolcrib_approvals WHERE ${where} ORDER BY created_at DESC LIMIT ?`,
+      params: [...params, limit],
+    };
+  return {
+    sql: `SELECT ${LISTED} FROM toolcrib_approvals AS one WHERE ${where} AND (batch IS NULL OR id = (
+        SELECT min(id) FROM toolcrib_approvals WHERE batch = one.batch AND ${where}))
+      ORDER BY created_at DESC LIMIT ?`,
+    params: [...params, ...params, limit],
+  };
 }
 
-function newestGrant(keys: readonly string[], at: number): Statement {
+function conditionOf(state: ApprovalListing['state'], at: number): Statement {
+  const isOver = '(expires_at <= ? OR created_at > ?)';
+  const times = [at, at + MAX_SKEW_MS];
+  if (state === undefined) return { sql: '1 = 1', params: [] };
+  if (state === 'expired') return { sql: `state = 'expired' OR (${IS_OPEN} AND ${isOver})`, params: times };
+  return canExpire(state)
+    ? { sql: `state = ? AND NOT ${isOver}`, params: [state, ...times] }
+    : { sql: 'state = ?', params: [state] };
+}
+
+function namedIn({ ids, batches }: Pick<ApprovalListing, 'ids' | 'batches'>): Statement {
+  const among = (column: string, names: readonly string[] | undefined): string =>
+    names === undefined ? '1 = 1' : `${column} IN (${names.map(() => '?').join(', ') || 'NULL'})`;
   return {
-    sql: `SELECT id, given_by FROM toolcrib_grants WHERE subject IN (${keys.map(() => '?').join(', ')})
-      AND expires_at > ? AND given_at <= ? ORDER BY given_at DESC LIMIT 1`,
-    params: [...keys, at, at + MAX_SKEW_MS],
+    sql: `${among('id', ids)} AND ${among('batch', batches)}`,
+    params: [...(ids ?? []), ...(batches ?? []).map(indexText)],
   };
 }
 

@@ -3,10 +3,8 @@ import { cutArguments } from '../core/approval-text.ts';
 import { canonicalJson } from '../core/json.ts';
 import { type ApprovalState, canExpire, stateAfter } from '../core/ports/approval-states.ts';
 import {
-  type ApprovalReply,
   type ApprovalSubject,
   type ListedApproval,
-  MAX_REMEMBER_MS,
   type NewApproval,
   type StoredApproval,
   UNLISTED_KEYS,
@@ -60,46 +58,6 @@ export function bindingOf(subject: ApprovalSubject): string {
 /** The upper end of the range of bindings with this prefix. */
 export function endOfBindings(binding: string): string {
   return `${binding}${'f'.repeat(64)}`;
-}
-
-/** The keys under which an approval for this subject may be remembered. Approvals without a caller are never remembered. */
-export function grantKeysOf(subject: ApprovalSubject): readonly string[] {
-  const { conversation } = subject;
-  if (subject.callerId === '') return [];
-  // An approval for all arguments was given by a person who saw no answers, so it does not cover a call with answers.
-  if (subject.answersHash !== undefined) return [argumentsKey(subject)];
-  const keys = [argumentsKey(subject), grantKey(subject, ['time'])];
-  return conversation === undefined ? keys : [...keys, grantKey(subject, ['conversation', conversation])];
-}
-
-/** The key and expiry of a remembered approval; undefined if it is not to be remembered. */
-export function grantOf(
-  subject: ApprovalSubject,
-  { remember }: ApprovalReply,
-  at: number,
-): { readonly key: string; readonly expiresAt: number } | undefined {
-  if (remember === undefined || subject.callerId === '') return undefined;
-  const forMs = typeof remember === 'object' ? Math.min(remember.forMs, MAX_REMEMBER_MS) : MAX_REMEMBER_MS;
-  const expiresAt = at + Math.floor(forMs);
-  if (remember === 'arguments') return { key: argumentsKey(subject), expiresAt };
-  if (typeof remember === 'object') return { key: grantKey(subject, ['time']), expiresAt };
-  const { conversation } = subject;
-  if (conversation === undefined) return undefined;
-  return { key: grantKey(subject, ['conversation', conversation]), expiresAt };
-}
-
-/** The key of an approval for these arguments, and for everything else that changes what a call does with them. */
-function argumentsKey(subject: ApprovalSubject): string {
-  const { argumentsHash, answersHash = '', insideHash = '', timeZone = '' } = subject;
-  return grantKey(subject, ['arguments', argumentsHash, answersHash, insideHash, timeZone]);
-}
-
-// The ground is part of the key: allowing a tool in this conversation does not allow it to break a rule about arguments.
-function grantKey(
-  { callerId, callerHash, profile, tool, definitionHash, ground }: ApprovalSubject,
-  what: readonly string[],
-): string {
-  return hash('sha256', canonicalJson([callerId, callerHash, profile, tool, definitionHash, ground, ...what]));
 }
 
 type Unlisted = Pick<NewApproval, (typeof UNLISTED_KEYS)[number] | 'inputResponses'>;

@@ -8,16 +8,9 @@ import type {
 } from '../core/ports/stored-approvals.ts';
 import { indexText } from '../core/ports/stored-audit.ts';
 import type { KeepBounds } from '../core/ports/stored-results.ts';
-import {
-  type ApprovalTexts,
-  bindingOf,
-  createApprovalId,
-  grantOf,
-  MAX_SKEW_MS,
-  NOT_KEPT,
-  sizeOf,
-} from './approval-rows.ts';
+import { type ApprovalTexts, bindingOf, createApprovalId, MAX_SKEW_MS, NOT_KEPT, sizeOf } from './approval-rows.ts';
 import { type Statement, sql } from './engines/sql-engine.ts';
+import { grantStatements } from './grant-table.ts';
 import { ownerKey, whereRoom } from './repeats.ts';
 
 /** SQL condition: the request is in a state in which the event may happen. A lost request has the state done and is_lost = 1. */
@@ -125,23 +118,30 @@ type TimedReply = ApprovalReply & { readonly at: number };
 export function answerStatements(asked: StoredApproval, reply: TimedReply, claim?: OwnClaim): readonly Statement[] {
   const { id } = asked;
   const { at } = reply;
-  const statements = [expireStatement(id, at), decisionStatement(id, reply, claim)];
-  const grant = reply.decision === 'approve' ? grantOf(asked, reply, at) : undefined;
-  if (grant === undefined) return statements;
+  const statements = [expireStatement(id, at), decisionStatement(sql`id = ${id}`, reply, claim)];
+  return [...statements, ...grantStatements(asked, reply)];
+}
+
+/** Answers all waiting requests of a batch. The second statement returns those that it has answered. */
+export function answerBatchStatements(
+  items: readonly StoredApproval[],
+  batch: string,
+  reply: TimedReply,
+): readonly Statement[] {
+  const ofBatch = sql`batch = ${indexText(batch)}`;
+  const isOver = sql`(expires_at <= ${reply.at} OR created_at > ${reply.at + MAX_SKEW_MS})`;
+  const over = { sql: `${ofBatch.sql} AND ${isOver.sql}`, params: [...ofBatch.params, ...isOver.params] };
   return [
-    ...statements,
-    sql`
-      INSERT INTO toolcrib_grants (id, subject, given_by, given_at, expires_at)
-      SELECT id, ${grant.key}, ${JSON.stringify(reply.by)}, ${at}, ${grant.expiresAt}
-      FROM toolcrib_approvals WHERE id = ${id} AND answer = ${JSON.stringify(reply)}
-      ON CONFLICT (id) DO NOTHING`,
+    moveStatement('expire', { where: over }),
+    decisionStatement(ofBatch, reply),
+    ...items.flatMap((item) => grantStatements(item, reply)),
   ];
 }
 
 /** After approval, the caller has as much time to make the call as there was to answer. */
-function decisionStatement(id: string, reply: TimedReply, taken?: OwnClaim): Statement {
+function decisionStatement(which: Statement, reply: TimedReply, taken?: OwnClaim): Statement {
   const answer = JSON.stringify(reply);
-  const row = { where: sql`id = ${id} AND is_sealed = 1`, returning: '*' } as const;
+  const row = { where: { ...which, sql: `${which.sql} AND is_sealed = 1` }, returning: '*' } as const;
   if (reply.decision !== 'approve') return moveStatement('deny', { ...row, set: sql`answer = ${answer}` });
   const set = sql`
     answer = ${answer}, claim = ${taken?.claim ?? null}, process = ${taken?.process ?? null},

@@ -16,10 +16,11 @@ import {
   moveStatement,
   type OwnClaim,
   placesAt,
-  sealStatement,
 } from './approval-statements.ts';
+import { batchTable } from './batch-table.ts';
 import type { Heartbeat } from './claims.ts';
 import { type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
+import { grantTable } from './grant-table.ts';
 import { readUsage } from './repeats.ts';
 import type { TaskSignals } from './tasks/task-signals.ts';
 
@@ -33,7 +34,7 @@ const ADDED_PER_PURGE = 100;
 const PURGED_ROWS = 500;
 
 /** Dependencies of the table of approval requests. */
-interface ApprovalPorts {
+export interface ApprovalTablePorts {
   readonly engine: SqlEngine;
   now(): number;
   readonly heartbeat: Heartbeat;
@@ -41,10 +42,9 @@ interface ApprovalPorts {
 }
 
 /** Approval requests in an engine. Each decision is a single statement: if several callers try, one succeeds. */
-export function approvals({ engine, now, heartbeat, signals }: ApprovalPorts): StoredApprovals {
+export function approvals({ engine, now, heartbeat, signals }: ApprovalTablePorts): StoredApprovals {
   const reads = readApprovals(engine, now);
   const { tell, ...listeners } = createListeners<[id: string]>();
-  const seals = createListeners<[batch: string]>();
   /** The claims of this process, as stored in their rows. */
   const claims = new Map<string, string>();
   let added = 0;
@@ -68,6 +68,8 @@ export function approvals({ engine, now, heartbeat, signals }: ApprovalPorts): S
   const ownClaim = (id: string): OwnClaim => ({ id, process: heartbeat.process, claim: claims.get(id) ?? null });
   return {
     ...reads,
+    ...grantTable(engine, now),
+    ...batchTable({ engine, now, signals }, reads, tell),
     add: async (request, bounds) => {
       if (added++ % ADDED_PER_PURGE === 0) await purge(engine, now());
       const texts = toTexts(request);
@@ -84,12 +86,6 @@ export function approvals({ engine, now, heartbeat, signals }: ApprovalPorts): S
         // The conflicting request has ended meanwhile, or others have: there is room again.
       }
     },
-    sealBatch: async (batch) => {
-      await engine.write([sealStatement(batch, now())], 'power loss');
-      seals.tell(batch);
-      return reads.ofBatch(batch);
-    },
-    onSeal: seals.add,
     answer: async (id, reply, callId) => {
       const asked = await reads.get(id);
       if (asked === undefined) return undefined;
@@ -136,11 +132,6 @@ export function approvals({ engine, now, heartbeat, signals }: ApprovalPorts): S
       const where = sql`id = ${id} AND state = 'waiting'`; // a request that was answered at the last moment stays
       const [ended] = await engine.write([moveStatement(state === 'expired' ? 'expire' : 'withdraw', { where })]);
       return ended?.length === 1;
-    },
-    forget: async (id) => {
-      if (!isApprovalId(id)) return false;
-      const [forgotten] = await engine.write([sql`DELETE FROM toolcrib_grants WHERE id = ${id} RETURNING id`]);
-      return forgotten?.length === 1;
     },
     onAnswer: listeners.add,
   };

@@ -232,4 +232,5 @@ export const MIGRATIONS: readonly Migration[] = [
     'ALTER TABLE toolcrib_approvals ADD COLUMN is_sealed BIGINT NOT NULL DEFAULT 1',
     'CREATE INDEX toolcrib_approvals_of_batch ON toolcrib_approvals (batch) WHERE batch IS NOT NULL',
   ],
+  ['ALTER TABLE toolcrib_grants ADD COLUMN uses_left BIGINT', 'ALTER TABLE toolcrib_grants ADD COLUMN terms TEXT'],
 ];

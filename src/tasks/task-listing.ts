@@ -119,9 +119,9 @@ const PARKED_STATES: Readonly<Partial<Record<string, TaskState>>> = {
   claimed: 'running',
 };
 
-/** True for a call that is parked until it is approved. Calls of tasks are listed as tasks. */
-export function isParkedCall({ isParked, door, question }: ListedApproval): boolean {
-  return isParked && door !== TASK_DOOR && question === undefined;
+/** True for a call that is parked until it is approved. Calls of tasks are listed as tasks, and calls inside a script with the script. */
+export function isParkedCall({ isParked, door, question, batch }: ListedApproval): boolean {
+  return isParked && batch === undefined && door !== TASK_DOOR && question === undefined;
 }
 
 const USUAL_LIMIT = 100;

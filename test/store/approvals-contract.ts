@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { MAX_REMEMBER_MS } from '../../src/core/ports/remember.ts';
 import type { Store } from '../../src/core/ports/store.ts';
-import { MAX_REMEMBER_MS, type NewApproval, type StoredApprovals } from '../../src/core/ports/stored-approvals.ts';
+import type { NewApproval, StoredApprovals } from '../../src/core/ports/stored-approvals.ts';
 import type { KeepBounds } from '../../src/core/ports/stored-results.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
 
@@ -94,7 +95,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     await approvals.answer(id, { decision: 'approve', by: odd, note: odd, remember: 'conversation' });
     expect(await approvals.get(id)).toMatchObject({ ...changes, answer: { by: odd, note: odd } });
     expect(await approvals.find(payment(changes))).toMatchObject({ id });
-    expect(await approvals.remembered(payment(changes))).toEqual({ id, by: odd });
+    expect(await approvals.remembered(payment(changes))).toEqual([{ id, by: odd }]);
   });
 
   it('has no approval under an invalid id', async () => {
@@ -232,7 +233,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
       const { approvals, id } = await parked({ now: () => now });
       await approvals.answer(id, { ...yes, remember: 'arguments' });
       now = NOON - DAY;
-      expect(await approvals.remembered(payment())).toBeUndefined();
+      expect(await approvals.remembered(payment())).toEqual([]);
       expect(await approvals.find(payment())).toBeUndefined();
       expect(await approvals.get(id)).toMatchObject({ state: 'expired' });
       expect(await approvals.list({ state: 'approved', limit: 10 })).toEqual([]);
@@ -299,8 +300,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     const remembering = async (remember: 'conversation' | 'arguments' | { forMs: number }, now = () => NOON) => {
       const { approvals, id } = await parked({ now }, { conversation: 'talk' });
       await approvals.answer(id, { ...yes, remember });
-      const counts = async (changes: Partial<NewApproval>) =>
-        (await approvals.remembered(payment(changes))) !== undefined;
+      const counts = async (changes: Partial<NewApproval>) => (await approvals.remembered(payment(changes))).length > 0;
       return { approvals, id, counts };
     };
     const talk = { conversation: 'talk' };
@@ -308,7 +308,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
 
     it('for this conversation counts for other arguments in it', async () => {
       const { approvals, id, counts } = await remembering('conversation');
-      expect(await approvals.remembered(payment({ ...talk, ...others }))).toEqual({ id, by: 'bob' });
+      expect(await approvals.remembered(payment({ ...talk, ...others }))).toEqual([{ id, by: 'bob' }]);
       expect(await counts({})).toBe(false);
       expect(await counts({ conversation: 'another' })).toBe(false);
     });
@@ -349,14 +349,14 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     it('has no effect for a caller without an id', async () => {
       const { approvals, id } = await parked({}, { callerId: '', ...talk });
       await approvals.answer(id, { ...yes, remember: 'arguments' });
-      expect(await approvals.remembered(payment({ callerId: '', ...talk }))).toBeUndefined();
+      expect(await approvals.remembered(payment({ callerId: '', ...talk }))).toEqual([]);
     });
 
     it('is not remembered if another answer was first, or it was a denial', async () => {
       const { approvals, id } = await parked();
       await approvals.answer(id, { ...no, remember: 'arguments' });
       await approvals.answer(id, { ...yes, remember: 'arguments' });
-      expect(await approvals.remembered(payment())).toBeUndefined();
+      expect(await approvals.remembered(payment())).toEqual([]);
     });
 
     it('can be forgotten', async () => {

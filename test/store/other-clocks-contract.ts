@@ -39,7 +39,7 @@ const KEPT: readonly (readonly [string, (store: Store) => Promise<() => Promise<
     async ({ approvals }) => {
       const { approval } = await addTo(approvals, payment());
       await approvals.answer(approval.id, { ...yes, remember: { forMs: 10 * MINUTE } });
-      return async () => expect(await approvals.remembered(payment())).toMatchObject({ by: 'bob' });
+      return async () => expect(await approvals.remembered(payment())).toMatchObject([{ by: 'bob' }]);
     },
   ],
   [

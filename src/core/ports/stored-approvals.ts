@@ -3,13 +3,8 @@ import type { JsonObject } from '../json.ts';
 import type { Approver } from '../policy.ts';
 import type { ToolResult } from '../tool-result.ts';
 import type { ApprovalState } from './approval-states.ts';
+import type { GrantTerms, Remember } from './remember.ts';
 import type { KeepBound, KeepBounds } from './stored-results.ts';
-
-/** Scope of a remembered approval: this conversation, these arguments, or all calls for a given time. */
-export type Remember = 'conversation' | 'arguments' | { readonly forMs: number };
-
-/** Maximum lifetime of a remembered approval. */
-export const MAX_REMEMBER_MS = 30 * 86_400_000;
 
 /** Everything that an answer is bound to. */
 export interface ApprovalSubject {
@@ -25,6 +20,8 @@ export interface ApprovalSubject {
   readonly answersHash?: string;
   /** Hash of the enclosing calls and their arguments; absent without any. */
   readonly insideHash?: string;
+  /** Hash of the programs that the call is nested in, without their arguments: of a script, its code. Absent without any. */
+  readonly programHash?: string;
   readonly conversation?: string;
   readonly timeZone?: string;
   /** The reason for the request; a remembered approval is bound to it. */
@@ -104,6 +101,7 @@ export const UNLISTED_KEYS = [
   'argumentsHash',
   'answersHash',
   'insideHash',
+  'programHash',
   'ground',
   'parked',
   'unlisted',
@@ -150,7 +148,32 @@ export interface ApprovalListing {
   readonly state?: ApprovalState;
   /** Only requests with these ids. */
   readonly ids?: readonly string[];
+  /** Only requests of these batches. */
+  readonly batches?: readonly string[];
+  /** Lists one request of each batch. */
+  readonly isOncePerBatch?: true;
   readonly limit: number;
+}
+
+/** A remembered approval that may cover a call. */
+export interface RememberedApproval {
+  /** The id of the request that was approved. */
+  readonly id: string;
+  readonly by: string;
+  /** Present if it counts its uses: the arguments of a call must fit. */
+  readonly terms?: Pick<GrantTerms, 'vary'> & { readonly fixedHash: string };
+}
+
+/** A remembered approval as listed. */
+export interface ListedGrant {
+  readonly id: string;
+  readonly by: string;
+  readonly at: number;
+  readonly expiresAt: number;
+  /** Number of further calls; absent if they are not counted. */
+  readonly usesLeft?: number;
+  /** The request that was approved, with long arguments cut. Absent if it was purged. */
+  readonly approval?: ListedApproval;
 }
 
 /** Storage for approval requests, answers and remembered approvals. */
@@ -175,6 +198,8 @@ export interface StoredApprovals {
   sealBatch(batch: string): Promise<readonly StoredApproval[]>;
   /** Answers a request; the first answer wins. Undefined if it was answered, has expired or is not sealed. With `callId`, an approval is claimed in the same step. */
   answer(id: string, reply: ApprovalReply, callId?: string): Promise<StoredApproval | undefined>;
+  /** Answers all waiting requests of a sealed batch in one step; returns those that this answer was the first for. */
+  answerBatch(batch: string, reply: ApprovalReply): Promise<readonly StoredApproval[]>;
   /** Claims an approved request, once. Undefined if it is not approved, already claimed, expired, or bound to something else. */
   claim(id: string, subject: ApprovalSubject, callId: string): Promise<StoredApproval | undefined>;
   /** Releases a claim because the call has not begun: the request is approved again, with its old expiry. False if another process claimed it, or its outcome already counts as unknown. */
@@ -189,8 +214,14 @@ export interface StoredApprovals {
   takeResult(id: string, which: 'first' | 'any'): Promise<ToolResult | undefined>;
   /** Ends a waiting request; false if it is not waiting. */
   end(id: string, state: 'expired' | 'withdrawn'): Promise<boolean>;
-  /** The remembered approval for this subject, if there is one. */
-  remembered(subject: ApprovalSubject): Promise<{ readonly id: string; readonly by: string } | undefined>;
+  /** The remembered approvals that may cover this subject: those without a count first, then the newest. */
+  remembered(subject: ApprovalSubject): Promise<readonly RememberedApproval[]>;
+  /** Counts one use of a remembered approval. False if none is left, it has ended or was forgotten. */
+  useGrant(id: string): Promise<boolean>;
+  /** Returns a use, because the call has not begun. */
+  returnUse(id: string): Promise<void>;
+  /** The remembered approvals that count now, newest first. */
+  grants(limit: number): Promise<readonly ListedGrant[]>;
   /** Forgets a remembered approval; false if there is none. */
   forget(id: string): Promise<boolean>;
   /** Reports batches sealed through this object. */

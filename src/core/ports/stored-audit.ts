@@ -10,7 +10,8 @@ export type AuditOutcome = 'done' | 'waiting' | ToolErrorCode | 'intent' | 'lost
 
 /** The content of one row. Arguments and results are stored as hashes only. */
 export interface AuditEntry {
-  readonly approval?: { readonly by: string; readonly id: string } | undefined;
+  /** The approval that the call used. Remembered: the id is that of the grant. */
+  readonly approval?: { readonly by: string; readonly id: string; readonly isRemembered?: true } | undefined;
   readonly argumentsHash?: string | undefined;
   /** Start time in milliseconds since 1970. */
   readonly at: number;

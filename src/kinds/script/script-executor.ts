@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import type { KindPorts } from '../../config/records.ts';
@@ -6,7 +6,7 @@ import { deferRun } from '../../core/begun-runs.ts';
 import type { Executor } from '../../core/executor.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Clock } from '../../core/ports/crib-context.ts';
-import type { ToolCall } from '../../core/tool-call.ts';
+import { FACTS, type ToolCall } from '../../core/tool-call.ts';
 import { messageOf, type ToolError, toolError } from '../../core/tool-error.ts';
 import { failed } from '../../core/tool-result.ts';
 import type { Run } from '../../core/tool-spec.ts';
@@ -70,6 +70,7 @@ export function scriptExecutor({ folder, clock, idleClock, options, noteCode }: 
       if ('code' in limits) return failed(limits);
       const read = await readScript(call, given, fileOf);
       if ('error' in read) return failed(read.error);
+      call[FACTS].program = hash('sha256', read.code);
       const free = await slots.take(call, options().concurrency ?? 4);
       if (typeof free !== 'function') return failed(free);
       try {

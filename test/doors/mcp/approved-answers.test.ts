@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
-import type { Remember } from '../../../src/core/ports/stored-approvals.ts';
+import type { Remember } from '../../../src/core/ports/remember.ts';
 import { type ApprovalRequest, type CallOptions, createCrib, type ToolCall } from '../../../src/index.ts';
 import { idOf } from '../../approvals/payments.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';

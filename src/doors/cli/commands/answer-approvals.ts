@@ -1,8 +1,9 @@
-import type { Approval, ApprovalOutcome } from '../../../approvals/approvals.ts';
+import type { ApprovalOutcome } from '../../../approvals/approvals.ts';
+import type { Approval } from '../../../approvals/shown-approvals.ts';
 import { argumentsLine } from '../../../core/approval-text.ts';
 import type { Caller } from '../../../core/caller.ts';
 import type { ApprovalState } from '../../../core/ports/approval-states.ts';
-import type { Remember } from '../../../core/ports/stored-approvals.ts';
+import type { Remember } from '../../../core/ports/remember.ts';
 import { defined } from '../../../core/read-options.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import { visible, visibleJson } from '../../../core/visible-text.ts';

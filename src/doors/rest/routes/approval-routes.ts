@@ -1,4 +1,4 @@
-import type { ApprovalDecision } from '../../../approvals/approvals.ts';
+import type { ApprovalDecision } from '../../../approvals/read-decision.ts';
 import { APPROVAL_STATES, type ApprovalState } from '../../../core/ports/approval-states.ts';
 import { toShownApproval } from '../../shown.ts';
 import { notFound, ok, refuseFor } from '../answers.ts';
