@@ -83,7 +83,7 @@ export default defineConfig({
         },
       },
       { test: { name: 'alone', include: ALONE, ...limits } },
-      { test: { name: 'package', include: BUILT, ...limits } },
+      { test: { name: 'package', include: BUILT, globalSetup: 'test/package/packed-once.ts', ...limits } },
     ],
   },
 });

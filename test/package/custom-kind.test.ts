@@ -3,7 +3,8 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, syml
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { installPacked, ROOT, run, unpack } from './install-packed.ts';
+import { ROOT, run, unpack } from './install-packed.ts';
+import { installPacked } from './packed-once.ts';
 
 const EXAMPLE = join(ROOT, 'examples/graphql-executor');
 const home = mkdtempSync(join(tmpdir(), 'toolcrib-custom-kind-'));
@@ -14,7 +15,7 @@ let endpoint = '';
 
 /** Both packages as their users have them, far from the repository, and the server that the README speaks of. */
 beforeAll(async () => {
-  await installPacked(home);
+  installPacked(home);
   await unpack(EXAMPLE, installed);
   cpSync(join(EXAMPLE, 'test'), join(installed, 'test'), { recursive: true });
   mkdirSync(project);

@@ -3,13 +3,14 @@ import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rm
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { installPacked, ROOT, run, unpack } from './install-packed.ts';
+import { ROOT, run, unpack } from './install-packed.ts';
+import { installPacked } from './packed-once.ts';
 import { deadLinks } from './run-page.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'toolcrib-package-'));
 const installed = join(home, 'node_modules/toolcrib');
 afterAll(() => rmSync(home, { recursive: true, force: true }));
-beforeAll(() => installPacked(home));
+beforeAll(() => void installPacked(home));
 
 /** A Node of this machine that is too old; most have none. */
 const OLD_NODE = ['/usr/bin/node', '/usr/local/bin/node'].flatMap((program) => {

@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { missingPackage, startPostgres } from '../store/postgres-server.ts';
 import { startFakeModels } from './fake-models.ts';
 import { ROOT, run } from './install-packed.ts';
+import { compileCache, installPacked } from './packed-once.ts';
 import { anchorOf, blocksOf, DATABASE, deadLinks, runBlocks, wrongAmong } from './run-page.ts';
 
 const PAGES = ['README.md', ...globSync('docs/guides/*.md', { cwd: ROOT }).sort()];
@@ -77,7 +78,8 @@ describe.each(PAGES)('%s', (page) => {
     async () => {
       const models = await startFakeModels();
       onTestFinished(() => models.close());
-      const options = { variables: models.env, ...(needsDatabase && { database: await database() }) };
+      const variables = { ...models.env, NODE_COMPILE_CACHE: compileCache() };
+      const options = { variables, install: installPacked, ...(needsDatabase && { database: await database() }) };
       expect(wrongAmong(await runBlocks(blocks, options))).toEqual([]);
     },
     180_000,

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { installPacked, ROOT } from './install-packed.ts';
+import { ROOT } from './install-packed.ts';
 
 /** A fenced block of a page: its language, the file it is saved as, and its text. */
 interface Block {
@@ -30,7 +30,7 @@ interface RunOptions {
   readonly variables?: Readonly<Record<string, string>>;
   /** Stands for the database that the reader of a page has. */
   readonly database?: string;
-  install?(folder: string): Promise<unknown>;
+  install(folder: string): unknown;
 }
 
 const FENCE = /^```(\w+)(?: (\S+))?\n([\s\S]*?)^```$/gm;
@@ -69,7 +69,7 @@ export function deadLinks(folder: string, page: string): readonly string[] {
  * a `console` block is typed line by line. The ports of the page, 2742 and 2744, are replaced by free ones, and its
  * database by one that is there.
  */
-export async function runBlocks(blocks: readonly Block[], options: RunOptions = {}): Promise<readonly Ran[]> {
+export async function runBlocks(blocks: readonly Block[], options: RunOptions): Promise<readonly Ran[]> {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-page-'));
   const [port, another] = [await freePort(), await freePort()];
   const here = (code: string): string =>
@@ -77,7 +77,7 @@ export async function runBlocks(blocks: readonly Block[], options: RunOptions = 
       .replaceAll(DATABASE, options.database ?? DATABASE)
       .replaceAll('2742', String(port))
       .replaceAll('2744', String(another));
-  await (options.install ?? installPacked)(folder);
+  await options.install(folder);
   const script: string[] = [];
   const commands: Command[] = [];
   for (const { language, file, code } of blocks) {
@@ -89,6 +89,7 @@ export async function runBlocks(blocks: readonly Block[], options: RunOptions = 
     }
   }
   const outputs = (await bash(script.join('\n'), folder, options.variables)).split(MARK).slice(1);
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   return commands.map((command, index) => ({
     ...command,
     printed: outputs[index * 3] ?? '',

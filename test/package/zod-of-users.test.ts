@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { installPacked, ROOT, run } from './install-packed.ts';
+import { ROOT, run } from './install-packed.ts';
+import { installPacked } from './packed-once.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'toolcrib-zod-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
-beforeAll(() => installPacked(home));
+beforeAll(() => void installPacked(home));
 
 /** Code of a user who has installed these packages; the keys are the names in their project. */
 async function runWith(packages: Readonly<Record<string, string>>, code: string): Promise<string> {
