@@ -4,18 +4,16 @@ import {
   type ChainCut,
   type Checkpoint,
   indexText,
-  type RowQuery,
   type StoredAudit,
   type StoredAuditRow,
 } from '../core/ports/stored-audit.ts';
+import { NO_CALLS, readRecent, readUse } from './audit-reads.ts';
 import { endOfRow, intentsOf, readEntry, toChain, toCheckpoint, toPlacedRow, toRow } from './audit-rows.ts';
 import { numberOf, type SqlEngine, type SqlValue, type Statement, sql, textOf } from './engines/sql-engine.ts';
 
 /** Rows per insert: few statements to prepare, and few round trips to a server. */
 const ROWS_AT_ONCE = [64, 8, 1] as const;
 const COLUMNS = 9;
-/** Outcomes of rows that are not calls. */
-const NO_CALLS = `('intent', 'lost', 'stopped', 'resumed')`;
 
 /** Row limit for one call. A call has one row, unless it waited, was retried, or its process was presumed dead. */
 const MOST_ROWS_OF_CALL = 100;
@@ -38,16 +36,10 @@ export function audit(engine: SqlEngine, now: () => number): StoredAudit {
       const rows = await engine.read(sql`SELECT * FROM toolcrib_audit_chains ORDER BY started_at, chain`);
       return rows.map(toChain);
     },
-    rows: async (chain, after, limit) => {
-      const rows = await engine.read(sql`
-        SELECT * FROM toolcrib_audit WHERE chain = ${chain} AND number > ${after} ORDER BY number LIMIT ${limit}`);
-      return rows.map(toRow);
-    },
-    rowsUpTo: async (chain, number, limit) => {
-      const rows = await engine.read(sql`
-        SELECT * FROM toolcrib_audit WHERE chain = ${chain} AND number <= ${number} ORDER BY number DESC LIMIT ${limit}`);
-      return rows.map(toRow);
-    },
+    rows: (chain, after, limit) =>
+      readRows(engine, sql`chain = ${chain} AND number > ${after} ORDER BY number LIMIT ${limit}`),
+    rowsUpTo: (chain, number, limit) =>
+      readRows(engine, sql`chain = ${chain} AND number <= ${number} ORDER BY number DESC LIMIT ${limit}`),
     checkpoints: async (chain, after, limit) => {
       const rows = await engine.read(sql`
         SELECT * FROM toolcrib_audit_checkpoints
@@ -59,12 +51,8 @@ export function audit(engine: SqlEngine, now: () => number): StoredAudit {
         SELECT * FROM toolcrib_audit_checkpoints WHERE chain = ${chain} ORDER BY row_count DESC LIMIT 1`);
       return row === undefined ? undefined : toCheckpoint(row);
     },
-    recent: async (query) => {
-      // Without a filter, the rows are at the end of the index; with one, every row may have to be read.
-      const isFiltered = [query.tool, query.caller, query.outcome].some((word) => word !== undefined);
-      const statement = recentStatement(query);
-      return (await (isFiltered ? engine.scan(statement) : engine.read(statement))).map(toPlacedRow);
-    },
+    recent: async (query) => (await readRecent(engine, query)).map(toPlacedRow),
+    use: (since) => readUse(engine, since),
     openIntents: async (callId) => {
       const rows = await engine.read(sql`SELECT entry FROM toolcrib_audit WHERE call_id = ${indexText(callId)}`);
       const counts = rows.map((row) => intentsOf(readEntry(row)));
@@ -139,6 +127,12 @@ async function append(engine: SqlEngine, batch: AuditBatch): Promise<boolean> {
   }
 }
 
+/** The rows that fulfil a condition, in its order. */
+async function readRows(engine: SqlEngine, { sql: condition, params }: Statement): Promise<readonly StoredAuditRow[]> {
+  const rows = await engine.read({ sql: `SELECT * FROM toolcrib_audit WHERE ${condition}`, params });
+  return rows.map(toRow);
+}
+
 async function rowAt(engine: SqlEngine, chain: string, number: number): Promise<string | undefined> {
   const [row] = await engine.read(sql`SELECT hash FROM toolcrib_audit WHERE chain = ${chain} AND number = ${number}`);
   return row === undefined ? undefined : textOf(row, 'hash');
@@ -182,25 +176,6 @@ async function endOf(engine: SqlEngine, chain: string): Promise<Pick<Checkpoint,
   const [cutRow] = await engine.read(sql`
     SELECT cut_count, cut_hash FROM toolcrib_audit_chains WHERE chain = ${chain} AND cut_count IS NOT NULL`);
   return cutRow === undefined ? undefined : { count: numberOf(cutRow, 'cut_count'), hash: textOf(cutRow, 'cut_hash') };
-}
-
-/** All conditions use columns of one index, so that only matching rows are read. */
-function recentStatement({ limit, tool, caller, outcome, before }: RowQuery): Statement {
-  const conditions: string[] = [`outcome NOT IN ${NO_CALLS}`];
-  const params: SqlValue[] = [];
-  const hold = (condition: string, ...values: readonly SqlValue[]) => {
-    conditions.push(condition);
-    params.push(...values);
-  };
-  if (before !== undefined)
-    hold('at <= ? AND (at, chain, number) < (?, ?, ?)', before.at, before.at, before.chain, before.number);
-  if (tool !== undefined) hold('tool = ?', indexText(tool));
-  if (caller !== undefined) hold('caller = ?', indexText(caller));
-  if (outcome !== undefined) hold('outcome = ?', indexText(outcome));
-  return {
-    sql: `SELECT * FROM toolcrib_audit WHERE ${conditions.join(' AND ')} ORDER BY at DESC, chain DESC, number DESC LIMIT ?`,
-    params: [...params, limit],
-  };
 }
 
 async function lastBefore(engine: SqlEngine, chain: string, before: number): Promise<Checkpoint | undefined> {

@@ -6,6 +6,7 @@ import type { Crib } from '../../crib/crib.ts';
 import type { Answer } from './answers.ts';
 import type { Identify } from './authenticate.ts';
 import type { EventFeed } from './event-feed.ts';
+import type { RecentUse } from './recent-use.ts';
 import type { Sessions } from './sessions.ts';
 
 /** The allowed callers of a route: everyone; every caller that `identify` accepts; callers with a credential; operators. */
@@ -51,6 +52,7 @@ export interface RouteRequest {
   readonly request: Request;
   readonly feed: EventFeed;
   readonly sessions: Sessions;
+  readonly use: RecentUse;
   /** Identifies a caller, for routes that do it themselves. */
   readonly identify: Identify;
 }

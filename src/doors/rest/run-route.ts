@@ -5,6 +5,7 @@ import { endWhenForbidden } from '../while-allowed.ts';
 import { type Answer, refuse, refuseAtDoor, toResponse } from './answers.ts';
 import { createWhoAsksApi, type Identify, letIn } from './authenticate.ts';
 import type { EventFeed } from './event-feed.ts';
+import { createRecentUse } from './recent-use.ts';
 import type { Route } from './route.ts';
 import type { Sessions } from './sessions.ts';
 import { object } from './shapes.ts';
@@ -30,6 +31,7 @@ const NO_BODY: Read = { value: {} };
 /** Runs every route in the same order: identify the caller, validate the request, then run the route. */
 export function createRunner(options: RouteRunnerOptions): (route: Route) => AnswerRequest {
   const { crib, feed, sessions, check, maxBodyBytes, recheckMs } = options;
+  const use = createRecentUse(crib);
   const identifyApi = createWhoAsksApi(crib, options.identify, sessions);
   return (route) => {
     const identify = route.path.startsWith('/api/') ? identifyApi : options.identify;
@@ -47,7 +49,8 @@ export function createRunner(options: RouteRunnerOptions): (route: Route) => Ans
       if ('refusal' in query) return toResponse(query.refusal);
       const body = await readBodyOf(request);
       if ('refusal' in body) return toResponse(body.refusal);
-      const asked = { crib, asker, params, query: query.value, body: body.value, request, feed, sessions, identify };
+      const values = { query: query.value, body: body.value };
+      const asked = { crib, asker, params, ...values, request, feed, sessions, use, identify };
       const answer = await route.run(asked);
       if (!(answer instanceof Response)) return toResponse(answer);
       const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
