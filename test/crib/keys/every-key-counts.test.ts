@@ -1,5 +1,6 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { configNode } from '../../../src/crib/config/config-schema.ts';
+import { removePrograms } from '../../kinds/shell/shell-shop.ts';
 import { extensionRows } from './extension-rows.ts';
 import { outsideRows } from './outside-rows.ts';
 import { type Row, showCrib } from './rows.ts';
@@ -12,6 +13,8 @@ import { sourceRows } from './source-rows.ts';
 import { taskRows } from './task-rows.ts';
 import { toolRows } from './tool-rows.ts';
 import { viewRows } from './view-rows.ts';
+
+afterAll(removePrograms);
 
 /** Keys that change nothing, and why. */
 const EXCEPTIONS = {

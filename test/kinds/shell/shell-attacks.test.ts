@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createCrib } from '../../../src/index.ts';
 import { shellExecutor } from '../../../src/kinds/shell/shell-executor.ts';
 import { createSecrets } from '../../../src/system/secrets/secrets.ts';
@@ -22,6 +22,7 @@ import { write } from '../../crib/workshop.ts';
 import {
   MODES,
   processesOf,
+  removePrograms,
   SANDBOX,
   said,
   script,
@@ -31,6 +32,8 @@ import {
   uniqueSeconds,
   withPrograms,
 } from './shell-shop.ts';
+
+afterAll(removePrograms);
 
 /** A folder that is not a root of anything. */
 function folderOutside(): string {

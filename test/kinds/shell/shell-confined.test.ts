@@ -3,8 +3,10 @@ import { chmodSync, renameSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { SANDBOX, said, script, shopWith, withPrograms } from './shell-shop.ts';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { removePrograms, SANDBOX, said, script, shopWith, withPrograms } from './shell-shop.ts';
+
+afterAll(removePrograms);
 
 type Mode = 'required' | 'preferred' | 'none';
 

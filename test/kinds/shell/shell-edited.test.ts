@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { write } from '../../crib/workshop.ts';
-import { SANDBOX, said, script, shellTool, shopWith, TEXT, withPrograms } from './shell-shop.ts';
+import { removePrograms, SANDBOX, said, script, shellTool, shopWith, TEXT, withPrograms } from './shell-shop.ts';
+
+afterAll(removePrograms);
 
 const SILENT = JSON.stringify({ tools: [script('silent', 'echo ran')] });
 const SHELL = { shell: { sandbox: 'none' } };

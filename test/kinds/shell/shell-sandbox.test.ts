@@ -4,10 +4,11 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   MODES,
   processesOf,
+  removePrograms,
   SANDBOX,
   said,
   script,
@@ -17,6 +18,8 @@ import {
   uniqueSeconds,
   withPrograms,
 } from './shell-shop.ts';
+
+afterAll(removePrograms);
 
 /** Paths that no command inside may write. */
 const SYSTEM =

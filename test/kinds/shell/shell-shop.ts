@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -105,7 +105,7 @@ export function uniqueSeconds(): string {
   return seconds;
 }
 
-/** Sets PATH for one test: the programs of this machine without these, and others in their place. */
+/** Sets PATH for one test: the programs of this machine without these, and others in their place. The file ends with `removePrograms`. */
 export function withPrograms(without: readonly string[], instead: Readonly<Record<string, string>> = {}): void {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-path-'));
   const before = process.env.PATH;
@@ -113,16 +113,28 @@ export function withPrograms(without: readonly string[], instead: Readonly<Recor
     process.env.PATH = before;
     rmSync(folder, { recursive: true, force: true });
   });
-  mkdirSync(join(folder, 'bin'));
-  for (const place of ['/usr/bin', '/bin'])
-    for (const name of readdirSync(place)) {
-      if (without.includes(name)) continue;
-      try {
-        symlinkSync(join(place, name), join(folder, 'bin', name));
-      } catch {
-        // /bin is often /usr/bin
-      }
-    }
   write(folder, Object.fromEntries(Object.entries(instead).map(([name, text]) => [`instead/${name}`, text])));
-  process.env.PATH = `${join(folder, 'instead')}:${join(folder, 'bin')}`;
+  process.env.PATH = `${join(folder, 'instead')}:${programsWithout(without)}`;
+}
+
+/** Folders of links to the programs of this machine, by the names that are left out. A thousand links take half a second, so they are made once. */
+const linked = new Map<string, string>();
+
+function programsWithout(names: readonly string[]): string {
+  const key = names.join(' ');
+  const made = linked.get(key);
+  if (made !== undefined) return made;
+  const folder = mkdtempSync(join(tmpdir(), 'toolcrib-programs-'));
+  const programs = new Map(
+    ['/bin', '/usr/bin'].flatMap((place) => readdirSync(place).map((name) => [name, place] as const)),
+  );
+  for (const [name, place] of programs) if (!names.includes(name)) symlinkSync(join(place, name), join(folder, name));
+  linked.set(key, folder);
+  return folder;
+}
+
+/** Removes what `withPrograms` keeps from test to test. */
+export function removePrograms(): void {
+  for (const folder of linked.values()) rmSync(folder, { recursive: true, force: true });
+  linked.clear();
 }
