@@ -5,6 +5,7 @@ import type { Chest } from '../../crib/chest.ts';
 import type { Crib } from '../../crib/crib.ts';
 import type { Answer } from './answers.ts';
 import type { Identify, PageSessions } from './authenticate.ts';
+import type { ConsoleFiles } from './console-files.ts';
 import type { EventFeed } from './event-feed.ts';
 
 /** The allowed callers of a route: everyone; every caller that `identify` accepts; callers with a credential; operators. */
@@ -30,6 +31,8 @@ export interface Route {
   readonly who: Who;
   /** Query parameters by name; `?` marks optional ones. */
   readonly query?: Readonly<Record<string, JsonSchema>>;
+  /** True for pages, whose scripts read the query: it is neither validated nor passed on. */
+  readonly isPage?: true;
   readonly body?: JsonSchema;
   /** Successful answers by status; refusals are the same for all routes. */
   readonly answers: Readonly<Record<number, RouteAnswer>>;
@@ -49,6 +52,7 @@ export interface RouteRequest {
   readonly body: Readonly<Record<string, unknown>>;
   readonly request: Request;
   readonly feed: EventFeed;
+  readonly files: ConsoleFiles;
   readonly sessions: PageSessions;
   /** Identifies a caller, for routes that do it themselves. */
   readonly identify: Identify;

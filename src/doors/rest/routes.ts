@@ -3,6 +3,7 @@ import { describeRoutes } from './openapi-document.ts';
 import type { Route } from './route.ts';
 import { APPROVAL_ROUTES } from './routes/approval-routes.ts';
 import { CALL_ROUTES, EXECUTE_ROUTE } from './routes/call-routes.ts';
+import { CONSOLE_ROUTES } from './routes/console-routes.ts';
 import { KEY_ROUTES } from './routes/key-routes.ts';
 import { PROFILE_ROUTES } from './routes/profile-routes.ts';
 import { SCHEDULE_ROUTES } from './routes/schedule-routes.ts';
@@ -14,7 +15,6 @@ import { STOP_ROUTES } from './routes/stop-routes.ts';
 import { TASK_ROUTES } from './routes/task-routes.ts';
 import { TOOL_ROUTES } from './routes/tool-routes.ts';
 import { anyObject } from './shapes.ts';
-import { START_PAGE, TOOLS_PAGE } from './tools-page.ts';
 
 /** Describes all routes, including itself. */
 const OPENAPI_ROUTE: Route = {
@@ -45,7 +45,6 @@ export const ROUTES: readonly Route[] = [
   EVENTS_ROUTE,
   ...HEALTH_ROUTES,
   OPENAPI_ROUTE,
-  START_PAGE,
-  TOOLS_PAGE,
+  ...CONSOLE_ROUTES,
   ...LATER_ROUTES,
 ];

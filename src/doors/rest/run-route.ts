@@ -3,6 +3,7 @@ import type { Issue } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
 import { type Answer, refuse, refuseAtDoor, toResponse } from './answers.ts';
 import { type Identify, letIn, type PageSessions } from './authenticate.ts';
+import type { ConsoleFiles } from './console-files.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { Route } from './route.ts';
 import { object } from './shapes.ts';
@@ -12,6 +13,7 @@ export interface RouteRunnerOptions {
   readonly crib: Crib;
   readonly identify: Identify;
   readonly feed: EventFeed;
+  readonly files: ConsoleFiles;
   readonly sessions: PageSessions;
   readonly check: Check;
   readonly maxBodyBytes: number;
@@ -20,15 +22,15 @@ export interface RouteRunnerOptions {
 /** Answers one request to a route; `params` are the parameters of its path. */
 export type AnswerRequest = (request: Request, params: Readonly<Record<string, string>>) => Promise<Response>;
 
-const NO_BODY: Read = { value: {} };
+const NOTHING: Read = { value: {} };
 
 /** Runs every route in the same order: identify the caller, validate the request, then run the route. */
 export function createRunner(options: RouteRunnerOptions): (route: Route) => AnswerRequest {
-  const { crib, identify, feed, sessions, check, maxBodyBytes } = options;
+  const { crib, identify, feed, files, sessions, check, maxBodyBytes } = options;
   return (route) => {
-    const readQuery = createQueryReader(route.query ?? {}, check);
+    const readQuery = route.isPage === true ? () => NOTHING : createQueryReader(route.query ?? {}, check);
     const readBodyOf = async (request: Request): Promise<Read> => {
-      if (route.body === undefined) return NO_BODY;
+      if (route.body === undefined) return NOTHING;
       const text = await textOf(request, maxBodyBytes);
       if (typeof text !== 'string') return { refusal: text };
       return readBody(text, request.headers.get('content-type'), { schema: route.body, check });
@@ -40,7 +42,18 @@ export function createRunner(options: RouteRunnerOptions): (route: Route) => Ans
       if ('refusal' in query) return toResponse(query.refusal);
       const body = await readBodyOf(request);
       if ('refusal' in body) return toResponse(body.refusal);
-      const asked = { crib, asker, params, query: query.value, body: body.value, request, feed, sessions, identify };
+      const asked = {
+        crib,
+        asker,
+        params,
+        query: query.value,
+        body: body.value,
+        request,
+        feed,
+        files,
+        sessions,
+        identify,
+      };
       const answer = await route.run(asked);
       return answer instanceof Response ? answer : toResponse(answer);
     };
