@@ -20,6 +20,7 @@ function noticeOf(folder: string): string {
 /** Some packages name the MIT licence and their author in package.json alone. */
 function withoutFile({ license, author }: Record<string, unknown>, folder: string): string {
   const name = typeof author === 'string' ? author : (author as { readonly name?: string } | undefined)?.name;
+  if (license === 'Unlicense') return 'In the public domain.';
   if (license === 'MIT' && name !== undefined) return `MIT License\n\nCopyright (c) ${name}\n\n${MIT}`;
   throw new Error(`${folder} is bundled and has neither a licence file nor the MIT licence with an author.`);
 }

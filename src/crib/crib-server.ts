@@ -3,7 +3,7 @@ import { runParkedCalls } from '../approvals/parked-calls.ts';
 import { type ParkedState, parkedStateOf } from '../approvals/parked-results.ts';
 import type { Subscription } from '../approvals/poller.ts';
 import type { CallRow } from '../audit/recorded-calls.ts';
-import type { ServerConfig } from '../config/types/config.ts';
+import type { AccessConfig, ServerConfig } from '../config/types/config.ts';
 import { type Caller, readCaller } from '../core/caller.ts';
 import { type Changes, compareCatalogs } from '../core/catalog.ts';
 import { isPromise, type JsonSchema } from '../core/json.ts';
@@ -72,6 +72,8 @@ export interface CribServer {
   keptResult(id: string, by: Caller): Promise<ShownResult | undefined>;
   /** The server settings of the configuration. */
   serverSettings(): ServerConfig;
+  /** The access settings of the configuration; undefined if only this machine has access. */
+  accessSettings(): AccessConfig | undefined;
   /** Records that a server of this process listens there, so that no tool can reach it. Returns a function that undoes it. */
   noteListening(place: Listening): () => void;
   /** True while a source loads its first list, so an unknown name may still appear. */
@@ -144,6 +146,7 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
       };
     },
     serverSettings: () => engine.server() ?? {},
+    accessSettings: engine.access,
     warn,
   };
 }

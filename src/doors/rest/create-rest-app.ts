@@ -14,13 +14,14 @@ import {
   toWebResponse,
   type WholeAnswer,
 } from './answers.ts';
-import { createPageSessions, createWhoAsks, type Identify } from './authenticate.ts';
+import { createWhoAsks, type Identify } from './authenticate.ts';
 import { createConsoleFiles } from './console-files.ts';
 import { createEventFeed, type EventFeedOptions } from './event-feed.ts';
 import { createHostCheck, type HostRules, isLoopbackHost } from './host-check.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes.ts';
 import { createRunner } from './run-route.ts';
+import { createSessions, type SessionOptions } from './sessions.ts';
 
 /** Options for creating the HTTP app of a crib. */
 export interface RestOptions {
@@ -35,6 +36,7 @@ export interface RestOptions {
   readonly events?: EventFeedOptions;
   /** The folder of the built console. Default: dist/ui of this package. */
   readonly consoleFolder?: string;
+  readonly sessions?: SessionOptions;
   /** The MCP door, mounted at /mcp. */
   readonly mcp?: McpDoor;
 }
@@ -62,7 +64,7 @@ export function createRestApp(crib: Crib, options: RestOptions = {}): RestApp {
     identify,
     feed,
     files: createConsoleFiles(options.consoleFolder),
-    sessions: createPageSessions(),
+    sessions: createSessions(options.sessions),
     check: createShapeCheck(),
     maxBodyBytes,
   });

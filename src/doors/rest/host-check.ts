@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { type Answer, refuse } from './answers.ts';
+import { isOwnOrigin } from './sessions.ts';
 
 /** The host names that the server accepts. */
 export interface HostRules {
@@ -59,7 +60,7 @@ function beforePath(url: string): string {
 
 function isCrossOrigin(request: Request, host: string | null): boolean {
   const origin = request.headers.get('origin');
-  if (origin !== null) return !isSameHost(origin, host ?? new URL(request.url).host);
+  if (origin !== null) return !isOwnOrigin(origin, host ?? new URL(request.url).host);
   // A browser sends no Origin header with a plain GET, but it sends Sec-Fetch-Site.
   const site = request.headers.get('sec-fetch-site');
   return site !== null && !OWN_SITES.includes(site) && !isFollowedLink(request);
@@ -71,13 +72,6 @@ const OWN_SITES: readonly string[] = ['same-origin', 'none'];
 /** True for a followed link from another site, which is allowed; a form of another site is not. */
 function isFollowedLink({ method, headers }: Request): boolean {
   return ['GET', 'HEAD'].includes(method) && headers.get('sec-fetch-mode') === 'navigate';
-}
-
-/** Compares hosts but not schemes: a proxy in front may use https. */
-function isSameHost(origin: string, host: string): boolean {
-  if (!URL.canParse(origin)) return false;
-  const { protocol, host: from } = new URL(origin);
-  return /^https?:$/.test(protocol) && new URL(`${protocol}//${host}`).host === from;
 }
 
 /** The name in a Host header; undefined if the header is invalid. */

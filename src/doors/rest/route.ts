@@ -4,9 +4,10 @@ import { ToolcribError } from '../../core/tool-error.ts';
 import type { Chest } from '../../crib/chest.ts';
 import type { Crib } from '../../crib/crib.ts';
 import type { Answer } from './answers.ts';
-import type { Identify, PageSessions } from './authenticate.ts';
+import type { Identify } from './authenticate.ts';
 import type { ConsoleFiles } from './console-files.ts';
 import type { EventFeed } from './event-feed.ts';
+import type { Sessions } from './sessions.ts';
 
 /** The allowed callers of a route: everyone; every caller that `identify` accepts; callers with a credential; operators. */
 export type Who = 'anyone' | 'caller' | 'credential' | 'operator';
@@ -53,7 +54,7 @@ export interface RouteRequest {
   readonly request: Request;
   readonly feed: EventFeed;
   readonly files: ConsoleFiles;
-  readonly sessions: PageSessions;
+  readonly sessions: Sessions;
   /** Identifies a caller, for routes that do it themselves. */
   readonly identify: Identify;
 }

@@ -9,6 +9,7 @@ import { PROFILE_ROUTES } from './routes/profile-routes.ts';
 import { SCHEDULE_ROUTES } from './routes/schedule-routes.ts';
 import { SEARCH_ROUTE } from './routes/search-route.ts';
 import { EVENTS_ROUTE, HEALTH_ROUTES, LATER_ROUTES } from './routes/server-routes.ts';
+import { SESSION_ROUTES } from './routes/session-routes.ts';
 import { SOURCE_ROUTES, SPEC_ROUTES } from './routes/source-routes.ts';
 import { STATS_ROUTES } from './routes/stats-routes.ts';
 import { STOP_ROUTES } from './routes/stop-routes.ts';
@@ -42,6 +43,7 @@ export const ROUTES: readonly Route[] = [
   ...KEY_ROUTES,
   ...STOP_ROUTES,
   ...SCHEDULE_ROUTES,
+  ...SESSION_ROUTES,
   EVENTS_ROUTE,
   ...HEALTH_ROUTES,
   OPENAPI_ROUTE,

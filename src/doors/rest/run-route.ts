@@ -2,19 +2,21 @@ import type { JsonSchema } from '../../core/json.ts';
 import type { Issue } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
 import { type Answer, refuse, refuseAtDoor, toResponse } from './answers.ts';
-import { type Identify, letIn, type PageSessions } from './authenticate.ts';
+import { createWhoAsksApi, type Identify, letIn } from './authenticate.ts';
 import type { ConsoleFiles } from './console-files.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { Route } from './route.ts';
+import type { Sessions } from './sessions.ts';
 import { object } from './shapes.ts';
 
 /** Options for creating the runner of routes. */
 export interface RouteRunnerOptions {
   readonly crib: Crib;
+  /** Identifies callers by their Authorization header. */
   readonly identify: Identify;
   readonly feed: EventFeed;
   readonly files: ConsoleFiles;
-  readonly sessions: PageSessions;
+  readonly sessions: Sessions;
   readonly check: Check;
   readonly maxBodyBytes: number;
 }
@@ -26,8 +28,10 @@ const NOTHING: Read = { value: {} };
 
 /** Runs every route in the same order: identify the caller, validate the request, then run the route. */
 export function createRunner(options: RouteRunnerOptions): (route: Route) => AnswerRequest {
-  const { crib, identify, feed, files, sessions, check, maxBodyBytes } = options;
+  const { crib, feed, files, sessions, check, maxBodyBytes } = options;
+  const identifyApi = createWhoAsksApi(crib, options.identify, sessions);
   return (route) => {
+    const identify = route.path.startsWith('/api/') ? identifyApi : options.identify;
     const readQuery = route.isPage === true ? () => NOTHING : createQueryReader(route.query ?? {}, check);
     const readBodyOf = async (request: Request): Promise<Read> => {
       if (route.body === undefined) return NOTHING;
@@ -36,7 +40,7 @@ export function createRunner(options: RouteRunnerOptions): (route: Route) => Ans
       return readBody(text, request.headers.get('content-type'), { schema: route.body, check });
     };
     return async (request, params) => {
-      const asker = letIn(await identify(request), route.who, request);
+      const asker = letIn(await identify(request), route.who);
       if ('status' in asker) return toResponse(asker);
       const query = readQuery(new URL(request.url));
       if ('refusal' in query) return toResponse(query.refusal);

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { ROUTES } from '../../../src/doors/rest/routes.ts';
@@ -100,14 +101,36 @@ describe('the console', () => {
   });
 });
 
+/** Headers of a request that a script of our page sends. */
+const FROM_PAGE = { 'sec-fetch-site': 'same-origin', 'x-toolcrib-console': '1' };
+
 describe('/tools?token=', () => {
   it('signs a browser in, and keeps the token out of its history', async () => {
     const { ask, token } = await serve({ access: true });
     const entered = await ask(`/tools?token=${token}`);
     expect(entered.status).toBe(303);
     expect(entered.headers.get('location')).toBe('/tools');
-    expect(entered.headers.get('set-cookie')).toMatch(/HttpOnly; SameSite=Strict/);
-    expect(entered.headers.get('set-cookie')).not.toContain(token);
+    const [cookie = ''] = (entered.headers.get('set-cookie') ?? '').split(';');
+    expect(entered.headers.get('set-cookie')).toMatch(/Path=\/; HttpOnly; SameSite=Strict/);
+    expect(cookie).not.toContain(token);
+    const heard = await ask('/api/tools', { headers: { ...FROM_PAGE, cookie: `a=b; ${cookie}; c=d` } });
+    expect(heard.text).toContain('secret_tool');
+  });
+
+  it('the session ends with the operator token, or the API key, that it was given for', async () => {
+    const { ask, crib, token } = await serve({ access: true });
+    const { key, info } = await crib.keys.create({ name: 'root', roles: ['admin'] }, 'test');
+    const enter = async (credential: string) =>
+      /^([^;]+);/.exec((await ask(`/tools?token=${credential}`)).headers.get('set-cookie') ?? '')?.[1] ?? '';
+    const [ofToken, ofKey] = [await enter(token), await enter(key)];
+    const look = async (cookie: string) => (await ask('/api/tools', { headers: { ...FROM_PAGE, cookie } })).status;
+    expect([await look(ofToken), await look(ofKey)]).toEqual([200, 200]);
+    await crib.keys.revoke(info.id, 'test');
+    expect([await look(ofToken), await look(ofKey)]).toEqual([200, 401]);
+    rmSync(crib.operatorTokenFile() ?? '');
+    expect([await look(ofToken), await look(ofKey)]).toEqual([401, 401]);
+    await crib.operatorToken();
+    expect(await look(ofToken), 'another token revives nothing').toBe(401);
   });
 
   it('signs no browser in with anything else', async () => {
@@ -118,6 +141,8 @@ describe('/tools?token=', () => {
       expect([status, headers.get('location')], query).toEqual([303, '/tools?signin=failed']);
       expect(headers.get('set-cookie')).toBeNull();
     }
+    for (const cookie of ['toolcrib_session=', 'toolcrib_session=x', `toolcrib_session=${token}`, '__proto__=1'])
+      expect((await ask('/api/tools', { headers: { ...FROM_PAGE, cookie } })).status).toBe(401);
   });
 });
 

@@ -86,8 +86,17 @@ describe('which callers are allowed', () => {
 
 const NIGHTLY = { name: 'nightly', tool: 'add', arguments: { a: 1, b: 2 } };
 
+/** What a script of our own page sends. */
+const OURS = { 'x-toolcrib-console': '1', 'sec-fetch-site': 'same-origin' };
+
+interface Example {
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** What is asked so that each route succeeds once. */
-const SUCCESSES: Readonly<Record<string, (served: Served) => Promise<{ path: string; body?: unknown }>>> = {
+const SUCCESSES: Readonly<Record<string, (served: Served) => Promise<Example>>> = {
   'GET /api/tools': async () => ({ path: '/api/tools?limit=2' }),
   'GET /api/tools/{name}': async () => ({ path: '/api/tools/add' }),
   'GET /api/tools/{name}/explain': async () => ({ path: '/api/tools/wipe/explain?profile=other&caller=ann&role=dev' }),
@@ -224,6 +233,9 @@ const SUCCESSES: Readonly<Record<string, (served: Served) => Promise<{ path: str
     await crib.schedules.add({ ...NIGHTLY, cron: '@daily' }, 'test');
     return { path: '/api/schedules?name=nightly' };
   },
+  'GET /api/session': async () => ({ path: '/api/session' }),
+  'POST /api/session': async ({ token }) => ({ path: '/api/session', body: { credential: token }, headers: OURS }),
+  'DELETE /api/session': async () => ({ path: '/api/session', headers: OURS }),
   'GET /healthz': async () => ({ path: '/healthz' }),
   'GET /readyz': async () => ({ path: '/readyz' }),
   'GET /openapi.json': async () => ({ path: '/openapi.json' }),
@@ -240,8 +252,8 @@ describe('each route answers in its documented shape', () => {
     const served = await serve({ access: true });
     const { token } = served;
     const asOperator: Served = { ...served, ask: (path, asking) => served.ask(path, { token, ...asking }) };
-    const { path, body } = (await SUCCESSES[name]?.(asOperator)) ?? { path: '' };
-    const heard = await served.ask(path, { method, token, ...(body !== undefined && { body }) });
+    const { path, ...more } = (await SUCCESSES[name]?.(asOperator)) ?? { path: '' };
+    const heard = await served.ask(path, { method, token, ...more });
     const documented = answers[heard.status];
     expect(documented, heard.text).toBeDefined();
     expect(mistakesOf(documented?.schema, heard.json), heard.text).toEqual([]);

@@ -87,7 +87,6 @@ const LATER: readonly (readonly [Route['method'], string])[] = [
   ['GET', '/api/pins'],
   ['POST', '/api/pins'],
   ['POST', '/api/evaluation'],
-  ['POST', '/api/session'],
   ['GET', '/openapi/{profile}'], // with .json at its end
   ['GET', '/docs'],
 ];
