@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { thirdPartyNotices } from '../scripts/third-party-notices.ts';
@@ -14,7 +15,8 @@ const server = {
 const notices: Plugin = {
   name: 'third-party-notices',
   generateBundle() {
-    const paths = [...this.getModuleIds()].filter((id) => !id.startsWith('\0'));
+    const font = fileURLToPath(import.meta.resolve('@fontsource-variable/inter/package.json')); // a style refers to it, no module
+    const paths = [...[...this.getModuleIds()].filter((id) => !id.startsWith('\0')), font];
     this.emitFile({
       type: 'asset',
       fileName: 'THIRD-PARTY-NOTICES.txt',
