@@ -118,7 +118,7 @@ type About = Pick<AuditEntry, 'kind' | 'outcome' | 'at'> &
   Partial<Pick<AuditEntry, 'durationMs' | 'intents' | 'resultHash' | 'count' | 'until'>>;
 
 function toEntry(call: ToolCall, { clean, cleanList }: Cleaner, about: About): DraftEntry {
-  const { spec, caller, conversation, parent } = call;
+  const { spec, caller, conversation, turn, parent } = call;
   const { approval, input } = call[FACTS];
   const replayed = replayOf(call);
   return {
@@ -143,6 +143,7 @@ function toEntry(call: ToolCall, { clean, cleanList }: Cleaner, about: About): D
     roles: caller.roles === undefined ? undefined : cleanList(caller.roles),
     source: spec.source,
     tool: spec.source === '' ? clean(spec.name) : spec.name,
+    turn: turn === undefined ? undefined : clean(turn),
     until: about.until,
   };
 }

@@ -1,3 +1,4 @@
+import type { ToolUse } from '../core/ports/audit-report.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { AuditRow, RowPlace, RowQuery, StoredAuditRow } from '../core/ports/stored-audit.ts';
 import { describe, readOptions } from '../core/read-options.ts';
@@ -14,6 +15,20 @@ export interface CallQuery {
   readonly caller?: string;
   /** `done`, `waiting` or the code of an error. */
   readonly outcome?: string;
+  readonly source?: string;
+  readonly profile?: string;
+  readonly conversation?: string;
+  readonly turn?: string;
+  /** The id of the enclosing call. */
+  readonly parent?: string;
+  /** True for calls that were refused or failed. */
+  readonly failed?: boolean;
+  /** True for calls inside other calls. */
+  readonly nested?: boolean;
+  /** Only calls that began at this time or later, in milliseconds since 1970. */
+  readonly since?: number;
+  /** Only calls that began before this time. */
+  readonly until?: number;
   /** Only calls older than this one; for paging, pass the last one of a list. */
   readonly before?: RowPlace;
 }
@@ -30,6 +45,8 @@ export interface CribCalls {
   list(query?: CallQuery): Promise<readonly CallRow[]>;
   /** Finds the newest call by its id, or a parked call by the id of its approval. Includes the result of an ended parked call for a day. */
   get(id: string): Promise<FoundCall | undefined>;
+  /** Counts calls by tool and caller since a time, in milliseconds since 1970. */
+  use(since: number): Promise<readonly ToolUse[]>;
 }
 
 /** A call with its result. */
@@ -45,7 +62,8 @@ interface CallsSource extends AuditSource {
 
 const USUAL_LIMIT = 50;
 const MAX_LIMIT = 1000;
-const KEYS = ['limit', 'tool', 'caller', 'outcome', 'before'] as const;
+const WORDS = ['tool', 'caller', 'outcome', 'source', 'profile', 'conversation', 'turn', 'parent'] as const;
+const KEYS = [...WORDS, 'limit', 'failed', 'nested', 'since', 'until', 'before'] as const;
 
 /** Creates the call lookup of a crib; empty if nothing was ever stored. */
 export function createCalls(source: CallsSource): CribCalls & { row(id: string): Promise<CallRow | undefined> } {
@@ -61,6 +79,7 @@ export function createCalls(source: CallsSource): CribCalls & { row(id: string):
       const store = await writtenStore(source);
       return store === undefined ? [] : toCalls(source, store, await store.audit.recent(query));
     },
+    use: async (since) => (await writtenStore(source))?.audit.use(since) ?? [],
     async get(id) {
       if (typeof id !== 'string') throw invalid(`calls.get takes the id of a call, got ${describe(id)}.`);
       if ((await writtenStore(source)) === undefined) return undefined;
@@ -86,14 +105,25 @@ async function toCalls(source: AuditSource, store: Store, rows: readonly PlacedR
 }
 
 function readQuery(given: unknown): RowQuery {
-  const { limit = USUAL_LIMIT, before, ...words } = readOptions<CallQuery>(given, KEYS, 'calls.list');
+  const query = readOptions<CallQuery>(given, KEYS, 'calls.list');
+  const { limit = USUAL_LIMIT, before, failed, nested, since, until, ...words } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
     throw invalid(`calls.list: limit must be a number from 1 to ${MAX_LIMIT}, got ${describe(limit)}.`);
   for (const [key, word] of Object.entries(words))
     if (typeof word !== 'string') throw invalid(`calls.list: ${key} must be a text, got ${describe(word)}.`);
+  for (const [key, value] of Object.entries({ failed, nested }))
+    if (value !== undefined && typeof value !== 'boolean')
+      throw invalid(`calls.list: ${key} must be true or false, got ${describe(value)}.`);
+  for (const [key, value] of Object.entries({ since, until }))
+    if (value !== undefined && !Number.isSafeInteger(value))
+      throw invalid(`calls.list: ${key} must be a time in milliseconds since 1970, got ${describe(value)}.`);
   if (before !== undefined && !isPlace(before))
     throw invalid(`calls.list: before must be a row of an earlier list, got ${describe(before)}.`);
-  return { ...words, limit, before };
+  const flags = {
+    ...(failed === true && { isFailed: true as const }),
+    ...(nested === true && { isNested: true as const }),
+  };
+  return { ...words, ...flags, limit, before, since, until };
 }
 
 function isPlace(value: unknown): value is RowPlace {

@@ -22,6 +22,7 @@ import type { Engine } from './engine.ts';
 import { openAgain } from './open.ts';
 import { readKeptResult, type ShownResult } from './own-tools/read-result.ts';
 import { type CribRequestStates, createRequestStates } from './request-states.ts';
+import { createRunningCalls, type RunningCalls } from './running-calls.ts';
 import { noteServer } from './running-server.ts';
 import type { EntryMistake } from './sources/check-stored.ts';
 import type { TakeLines } from './sources/source-output.ts';
@@ -40,6 +41,8 @@ export interface CribServer {
   stateWarnings(): readonly string[];
   /** Mistakes in entries of sources, one sentence each, without secrets. */
   mistakes(): readonly string[];
+  /** Tools that are absent because a condition (`when`) does not hold, with the reason. */
+  leftOut(): readonly { readonly name: string; readonly reason: string }[];
   /** Explains how entries pasted from other programs were read, without secrets. */
   readings(): readonly string[];
   /** Checks entries before they are stored, and returns the mistake and index of each invalid one. */
@@ -86,6 +89,8 @@ export interface CribServer {
   installed(): Promise<void>;
   /** Resolves when no call is running, or after `limitMs`. */
   idle(limitMs: number): Promise<void>;
+  /** The calls in flight of this process. */
+  readonly running: RunningCalls;
   /** Aborts all running calls: they fail with `cancelled`, or `unknown_outcome` if the tool may have done its work. Later calls run. */
   endCalls(): void;
 }
@@ -112,6 +117,8 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
     activeSets,
     ...defined(engine, ['checkStored', 'followOutput', 'mistakes', 'readings', 'taskSettings']),
     ...defined(engine, ['idle', 'endCalls', 'listed', 'allListed', 'installed']),
+    running: createRunningCalls(engine.host.lifetime, engine.host.now),
+    leftOut: () => Array.from(generation().leftOut.tools, ([name, reason]) => ({ name, reason: redact(reason) })),
     requestStates: createRequestStates(store),
     poll: engine.poller.subscribe,
     onListings(listener) {

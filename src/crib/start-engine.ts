@@ -235,5 +235,7 @@ function replacedGuard(name: string): string {
 }
 
 function withoutSecrets(report: SourceReport, redact: (text: string) => string): SourceReport {
-  return report.reason === undefined ? report : { ...report, reason: redact(report.reason) };
+  const { reason, malformed } = report;
+  const hidden = malformed === undefined ? report : { ...report, malformed: malformed.map(redact) };
+  return reason === undefined ? hidden : { ...hidden, reason: redact(reason) };
 }

@@ -1,6 +1,7 @@
 import type { Approval } from '../approvals/approvals.ts';
 import type { CallRow } from '../audit/recorded-calls.ts';
 import type { Stop } from '../core/ports/stored-stops.ts';
+import type { RunningCall } from '../crib/running-calls.ts';
 import type { KeyInfo } from '../identity/api-keys.ts';
 import type { ScheduleInfo } from '../tasks/schedules.ts';
 import type { TaskDetail } from '../tasks/task-listing.ts';
@@ -20,6 +21,11 @@ export function toShownCall(row: CallRow) {
     ...(until !== undefined && { until: toTime(until) }),
     row: { chain, number, hash, ...(key !== undefined && { key }) },
   };
+}
+
+/** A call in flight as JSON for REST. */
+export function toShownRunning({ at, ...call }: RunningCall) {
+  return { ...call, outcome: 'running', at: toTime(at) };
 }
 
 /** An approval request as JSON for REST and the command line. */

@@ -4,18 +4,16 @@ import {
   type ChainCut,
   type Checkpoint,
   indexText,
-  type RowQuery,
   type StoredAudit,
   type StoredAuditRow,
 } from '../core/ports/stored-audit.ts';
+import { NO_CALLS, readRecent, readUse } from './audit-reads.ts';
 import { endOfRow, intentsOf, readEntry, toChain, toCheckpoint, toPlacedRow, toRow } from './audit-rows.ts';
 import { numberOf, type SqlEngine, type SqlValue, type Statement, sql, textOf } from './engines/sql-engine.ts';
 
 /** Rows per insert: few statements to prepare, and few round trips to a server. */
 const ROWS_AT_ONCE = [64, 8, 1] as const;
 const COLUMNS = 9;
-/** Outcomes of rows that are not calls. */
-const NO_CALLS = `('intent', 'lost', 'stopped', 'resumed')`;
 
 /** Row limit for one call. A call has one row, unless it waited, was retried, or its process was presumed dead. */
 const MOST_ROWS_OF_CALL = 100;
@@ -54,12 +52,8 @@ export function audit(engine: SqlEngine, now: () => number): StoredAudit {
         SELECT * FROM toolcrib_audit_checkpoints WHERE chain = ${chain} ORDER BY row_count DESC LIMIT 1`);
       return row === undefined ? undefined : toCheckpoint(row);
     },
-    recent: async (query) => {
-      // Without a filter, the rows are at the end of the index; with one, every row may have to be read.
-      const isFiltered = [query.tool, query.caller, query.outcome].some((word) => word !== undefined);
-      const statement = recentStatement(query);
-      return (await (isFiltered ? engine.scan(statement) : engine.read(statement))).map(toPlacedRow);
-    },
+    recent: async (query) => (await readRecent(engine, query)).map(toPlacedRow),
+    use: (since) => readUse(engine, since),
     openIntents: async (callId) => {
       const rows = await engine.read(sql`SELECT entry FROM toolcrib_audit WHERE call_id = ${indexText(callId)}`);
       const counts = rows.map((row) => intentsOf(readEntry(row)));
@@ -177,25 +171,6 @@ async function endOf(engine: SqlEngine, chain: string): Promise<Pick<Checkpoint,
   const [cutRow] = await engine.read(sql`
     SELECT cut_count, cut_hash FROM toolcrib_audit_chains WHERE chain = ${chain} AND cut_count IS NOT NULL`);
   return cutRow === undefined ? undefined : { count: numberOf(cutRow, 'cut_count'), hash: textOf(cutRow, 'cut_hash') };
-}
-
-/** All conditions use columns of one index, so that only matching rows are read. */
-function recentStatement({ limit, tool, caller, outcome, before }: RowQuery): Statement {
-  const conditions: string[] = [`outcome NOT IN ${NO_CALLS}`];
-  const params: SqlValue[] = [];
-  const hold = (condition: string, ...values: readonly SqlValue[]) => {
-    conditions.push(condition);
-    params.push(...values);
-  };
-  if (before !== undefined)
-    hold('at <= ? AND (at, chain, number) < (?, ?, ?)', before.at, before.at, before.chain, before.number);
-  if (tool !== undefined) hold('tool = ?', indexText(tool));
-  if (caller !== undefined) hold('caller = ?', indexText(caller));
-  if (outcome !== undefined) hold('outcome = ?', indexText(outcome));
-  return {
-    sql: `SELECT * FROM toolcrib_audit WHERE ${conditions.join(' AND ')} ORDER BY at DESC, chain DESC, number DESC LIMIT ?`,
-    params: [...params, limit],
-  };
 }
 
 async function lastBefore(engine: SqlEngine, chain: string, before: number): Promise<Checkpoint | undefined> {

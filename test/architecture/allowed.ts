@@ -42,7 +42,7 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'search/lexical/similar-names.ts createNameTerms': 63,
   'search/tool-ids.ts createToolIds': 79,
   'store/approval-table.ts approvals': 97,
-  'store/audit-table.ts audit': 76,
+  'store/audit-table.ts audit': 72,
   'store/claims.ts createHeartbeat': 91,
   'store/repeats.ts repeats': 70,
   'system/secrets/secrets.ts createSecrets': 88,

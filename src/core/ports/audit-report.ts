@@ -56,3 +56,13 @@ export interface AuditReport {
   /** Remarks that are not problems. */
   readonly notes: readonly string[];
 }
+
+/** The calls of one tool by one caller. */
+export interface ToolUse {
+  readonly tool: string;
+  /** Empty for an anonymous caller. */
+  readonly caller: string;
+  readonly calls: number;
+  readonly failed: number;
+  readonly lastAt: number;
+}

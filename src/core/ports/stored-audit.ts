@@ -1,6 +1,7 @@
 import type { ToolCall } from '../tool-call.ts';
 import type { ToolErrorCode } from '../tool-error.ts';
 import type { ToolResult } from '../tool-result.ts';
+import type { ToolUse } from './audit-report.ts';
 
 /** Kinds of rows: an ended call, a call about to run, several refusals in one row, lost rows, an emergency stop or its end. */
 type AuditKind = 'call' | 'intent' | 'many' | 'gap' | 'stop';
@@ -45,6 +46,7 @@ export interface AuditEntry {
   /** The target that an operator stopped or resumed, such as `tool:NAME`. */
   readonly target?: string | undefined;
   readonly tool: string;
+  readonly turn?: string | undefined;
   /** Time of the last of several refusals. */
   readonly until?: number | undefined;
 }
@@ -118,6 +120,20 @@ export interface RowQuery {
   readonly tool?: string | undefined;
   readonly caller?: string | undefined;
   readonly outcome?: string | undefined;
+  readonly source?: string | undefined;
+  readonly profile?: string | undefined;
+  readonly conversation?: string | undefined;
+  readonly turn?: string | undefined;
+  /** The id of the enclosing call. */
+  readonly parent?: string | undefined;
+  /** Only calls that were refused or failed. */
+  readonly isFailed?: true | undefined;
+  /** Only nested calls. */
+  readonly isNested?: true | undefined;
+  /** Only rows from this time on, in milliseconds since 1970. */
+  readonly since?: number | undefined;
+  /** Only rows before this time. */
+  readonly until?: number | undefined;
   /** Only rows older than this. */
   readonly before?: RowPlace | undefined;
 }
@@ -146,6 +162,8 @@ export interface StoredAudit {
   newestCheckpoint(chain: string): Promise<Checkpoint | undefined>;
   /** Calls of all chains, newest first. */
   recent(query: RowQuery): Promise<readonly (StoredAuditRow & { readonly chain: string })[]>;
+  /** Calls since a time, counted by tool and caller. */
+  use(since: number): Promise<readonly ToolUse[]>;
   /** Number of rows that announced a run of the call, without a row for its end. */
   openIntents(callId: string): Promise<number>;
   /** The last ended call with this id. */

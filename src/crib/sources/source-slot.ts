@@ -13,6 +13,10 @@ export interface SourceReport extends SourceStatus {
   readonly toolCount: number;
   /** `worker` if only workers start it. */
   readonly runsOn?: 'worker';
+  /** Reasons why entries of its list were skipped; absent without any. */
+  readonly malformed?: readonly string[];
+  /** Tools of its list that `include` and `exclude` leave out, by their names there; absent without any. */
+  readonly excluded?: readonly string[];
 }
 
 /** The tools and bundles that a source lists. */
@@ -21,6 +25,8 @@ export interface Listing {
   readonly bundles: readonly Bundle[];
   /** Reasons why entries were skipped. */
   readonly leftOut: readonly string[];
+  /** Names of tools that `include` and `exclude` leave out. */
+  readonly excluded: readonly string[];
 }
 
 /** An accepted entry, or the reason why it was skipped. */
@@ -42,6 +48,7 @@ export interface Slot extends Listing {
   specs: readonly ToolSpec[];
   bundles: readonly Bundle[];
   leftOut: readonly string[];
+  excluded: readonly string[];
   names: ReadonlySet<string>;
   /** Results of checked entries, so that each entry is checked once. */
   readonly known: WeakMap<object, Judged>;
@@ -64,6 +71,7 @@ export function createSlot(source: Source, runner: Runner): Slot {
     specs: [],
     bundles: [],
     leftOut: [],
+    excluded: [],
     names: new Set(),
     known: new WeakMap(),
     isInUse: false,
@@ -108,9 +116,10 @@ export async function refreshSlot(slot: Slot): Promise<void> {
   }
 }
 
-export function useListing(slot: Slot, { specs, bundles, leftOut }: Listing): void {
+export function useListing(slot: Slot, { specs, bundles, leftOut, excluded }: Listing): void {
   slot.specs = specs;
   slot.leftOut = leftOut;
+  slot.excluded = excluded;
   slot.bundles = bundles;
   slot.names = new Set(specs.map((spec) => spec.name));
   slot.wasListed = true;
@@ -135,9 +144,14 @@ export function runnersOf(slots: readonly Slot[]): readonly Runner[] {
 
 /** The status of the source of a slot. With a previous list, a failed source counts as down. */
 export function reportOf(slot: Slot): SourceReport {
-  const { source, specs } = slot;
+  const { source, specs, leftOut, excluded } = slot;
   const place = source.runOn === undefined ? {} : { runsOn: source.runOn };
-  return { name: source.name, toolCount: specs.length, ...withStaleness(slot, ownStatus(slot)), ...place };
+  const status = withStaleness(slot, ownStatus(slot));
+  const absent = {
+    ...(leftOut.length > 0 && { malformed: leftOut }),
+    ...(excluded.length > 0 && { excluded }),
+  };
+  return { name: source.name, toolCount: specs.length, ...status, ...place, ...absent };
 }
 
 /** The status of the runner that serves calls, regardless of edits. */

@@ -117,8 +117,15 @@ export function createListingReader({ admit, warn }: ListingReaderOptions): (slo
     const admitted = judged.flatMap(({ spec }) => spec ?? []);
     const specs = slot.source.adjust?.(admitted) ?? admitted;
     const leftOut = judged.flatMap(({ trouble }) => trouble ?? []);
-    return { specs, bundles: [...(live.bundles?.() ?? [])], leftOut };
+    return { specs, bundles: [...(live.bundles?.() ?? [])], leftOut, excluded: missingFrom(specs, admitted) };
   };
+}
+
+/** The names of admitted tools that are not in the list. */
+function missingFrom(specs: readonly ToolSpec[], admitted: readonly ToolSpec[]): readonly string[] {
+  if (specs.length === admitted.length) return [];
+  const kept = new Set(specs.map(({ origin }) => origin));
+  return admitted.map(({ origin }) => origin).filter((origin) => !kept.has(origin));
 }
 
 function isObject(value: unknown): value is object {

@@ -197,7 +197,7 @@ async function tellApprovals(ids: readonly string[], crib: Crib, tell: Tell): Pr
   }
 }
 
-function toShownSource({ since, ...report }: SourceReport): object {
+function toShownSource({ since, malformed: _malformed, excluded: _excluded, ...report }: SourceReport): object {
   return since === undefined ? report : { ...report, since: new Date(since).toISOString() };
 }
 

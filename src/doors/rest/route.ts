@@ -7,6 +7,7 @@ import type { Answer } from './answers.ts';
 import type { Identify } from './authenticate.ts';
 import type { ConsoleFiles } from './console-files.ts';
 import type { EventFeed } from './event-feed.ts';
+import type { RecentUse } from './recent-use.ts';
 import type { Sessions } from './sessions.ts';
 
 /** The allowed callers of a route: everyone; every caller that `identify` accepts; callers with a credential; operators. */
@@ -55,6 +56,7 @@ export interface RouteRequest {
   readonly feed: EventFeed;
   readonly files: ConsoleFiles;
   readonly sessions: Sessions;
+  readonly use: RecentUse;
   /** Identifies a caller, for routes that do it themselves. */
   readonly identify: Identify;
 }

@@ -2,8 +2,11 @@ import { ok } from './answers.ts';
 import { describeRoutes } from './openapi-document.ts';
 import type { Route } from './route.ts';
 import { APPROVAL_ROUTES } from './routes/approval-routes.ts';
-import { CALL_ROUTES, EXECUTE_ROUTE } from './routes/call-routes.ts';
+import { CALL_ROUTES } from './routes/call-routes.ts';
+import { CALL_TREE_ROUTES } from './routes/call-tree-routes.ts';
 import { CONSOLE_ROUTES } from './routes/console-routes.ts';
+import { EXECUTE_ROUTE } from './routes/execute-route.ts';
+import { FACET_ROUTES } from './routes/facet-routes.ts';
 import { KEY_ROUTES } from './routes/key-routes.ts';
 import { PROFILE_ROUTES } from './routes/profile-routes.ts';
 import { SCHEDULE_ROUTES } from './routes/schedule-routes.ts';
@@ -30,6 +33,7 @@ const OPENAPI_ROUTE: Route = {
 
 /** All routes. */
 export const ROUTES: readonly Route[] = [
+  ...FACET_ROUTES, // before the tools: a tool may be named like one of them
   ...TOOL_ROUTES,
   EXECUTE_ROUTE,
   SEARCH_ROUTE,
@@ -37,6 +41,7 @@ export const ROUTES: readonly Route[] = [
   ...SOURCE_ROUTES,
   ...APPROVAL_ROUTES,
   ...CALL_ROUTES,
+  ...CALL_TREE_ROUTES,
   ...TASK_ROUTES,
   ...STATS_ROUTES,
   ...SPEC_ROUTES,

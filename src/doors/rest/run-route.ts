@@ -5,6 +5,7 @@ import { type Answer, refuse, refuseAtDoor, toResponse } from './answers.ts';
 import { createWhoAsksApi, type Identify, letIn } from './authenticate.ts';
 import type { ConsoleFiles } from './console-files.ts';
 import type { EventFeed } from './event-feed.ts';
+import { createRecentUse } from './recent-use.ts';
 import type { Route } from './route.ts';
 import type { Sessions } from './sessions.ts';
 import { object } from './shapes.ts';
@@ -29,6 +30,7 @@ const NOTHING: Read = { value: {} };
 /** Runs every route in the same order: identify the caller, validate the request, then run the route. */
 export function createRunner(options: RouteRunnerOptions): (route: Route) => AnswerRequest {
   const { crib, feed, files, sessions, check, maxBodyBytes } = options;
+  const use = createRecentUse(crib);
   const identifyApi = createWhoAsksApi(crib, options.identify, sessions);
   return (route) => {
     const identify = route.path.startsWith('/api/') ? identifyApi : options.identify;
@@ -46,18 +48,8 @@ export function createRunner(options: RouteRunnerOptions): (route: Route) => Ans
       if ('refusal' in query) return toResponse(query.refusal);
       const body = await readBodyOf(request);
       if ('refusal' in body) return toResponse(body.refusal);
-      const asked = {
-        crib,
-        asker,
-        params,
-        query: query.value,
-        body: body.value,
-        request,
-        feed,
-        files,
-        sessions,
-        identify,
-      };
+      const values = { query: query.value, body: body.value };
+      const asked = { crib, asker, params, ...values, request, feed, files, sessions, use, identify };
       const answer = await route.run(asked);
       return answer instanceof Response ? answer : toResponse(answer);
     };

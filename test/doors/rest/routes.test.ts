@@ -98,6 +98,28 @@ interface Example {
 /** What is asked so that each route succeeds once. */
 const SUCCESSES: Readonly<Record<string, (served: Served) => Promise<Example>>> = {
   'GET /api/tools': async () => ({ path: '/api/tools?limit=2' }),
+  'GET /api/tools/facets': async () => ({ path: '/api/tools/facets?profile=usual' }),
+  'GET /api/tools/{name}/stats': async ({ ask }) => {
+    await execute(ask, 'add', { a: 1, b: 2 });
+    return { path: '/api/tools/add/stats' };
+  },
+  'GET /api/calls/{id}/children': async ({ ask }) => {
+    const { json } = await execute(ask, 'add', { a: 1, b: 2 });
+    return { path: `/api/calls/${json.callId}/children` };
+  },
+  'POST /api/calls/{id}/cancel': async ({ ask, deeds }) => {
+    const gate = deeds.hold();
+    void execute(ask, 'wait', {}, { conversation: 'c' });
+    await gate.entered;
+    const { json } = await ask('/api/calls?status=running');
+    return { path: `/api/calls/${json.calls[0].callId}/cancel` };
+  },
+  'POST /api/calls/cancel': async () => ({ path: '/api/calls/cancel', body: { conversation: 'c' } }),
+  'GET /api/callers': async ({ ask, crib }) => {
+    await crib.keys.create({ name: 'ci', roles: ['dev'], forMs: 1000 }, 'test');
+    await execute(ask, 'add', { a: 1, b: 2 });
+    return { path: '/api/callers' };
+  },
   'GET /api/tools/{name}': async () => ({ path: '/api/tools/add' }),
   'GET /api/tools/{name}/explain': async () => ({ path: '/api/tools/wipe/explain?profile=other&caller=ann&role=dev' }),
   'POST /api/tools/execute/{name}': async () => ({

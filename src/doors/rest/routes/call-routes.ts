@@ -1,30 +1,30 @@
 import type { CallQuery } from '../../../audit/recorded-calls.ts';
-import { createCallId } from '../../../call/call-input.ts';
 import type { AuditRow } from '../../../core/ports/stored-audit.ts';
-import { defined } from '../../../core/read-options.ts';
-import type { FailedResult, ToolResult, WaitingResult } from '../../../core/tool-result.ts';
-import { toShownApproval, toShownCall, toTime } from '../../shown.ts';
-import { type Answer, notFound, ok, refuse, statusOf } from '../answers.ts';
-import { openToCall, type Route, type RouteRequest, readCursor } from '../route.ts';
-import {
-  anyObject,
-  anything,
-  CALL_DONE,
-  CALL_WAITING,
-  choice,
-  list,
-  number,
-  object,
-  RESULT,
-  shortText,
-  text,
-  time,
-  whole,
-} from '../shapes.ts';
+import type { RunningCall } from '../../../crib/running-calls.ts';
+import { toShownApproval, toShownCall, toShownRunning, toTime } from '../../shown.ts';
+import { type Answer, notFound, ok } from '../answers.ts';
+import { type Route, type RouteRequest, readCursor } from '../route.ts';
+import { anyObject, anything, choice, list, number, object, RESULT, shortText, text, time, whole } from '../shapes.ts';
 import { APPROVAL } from './approval-routes.ts';
-import { readTaskBody, TASK_MEMBERS, type TaskBody, taskAddress } from './task-routes.ts';
 
-const CALL = {
+const STATUSES = ['running', 'waiting', 'done', 'failed'] as const;
+
+const RUNNING = object({
+  callId: text(),
+  'parentId?': text(),
+  tool: text(),
+  source: text(),
+  profile: text(),
+  door: text(),
+  'caller?': text(),
+  'conversation?': text(),
+  'turn?': text(),
+  outcome: { const: 'running' },
+  at: time(),
+});
+
+/** Members of a recorded call. */
+export const CALL = {
   callId: text(),
   tool: text(),
   source: text(),
@@ -34,6 +34,7 @@ const CALL = {
   'roles?': list(text()),
   'operator?': { const: true },
   'conversation?': text(),
+  'turn?': text(),
   'parentId?': text('The id of the call that made this call.'),
   outcome: text('done, waiting, or an error code.'),
   at: time(),
@@ -48,23 +49,35 @@ const CALL = {
   row: anyObject('The position of the call in the audit log.'),
 };
 
+/** A call in a list: recorded, or in flight. */
+export const LISTED_CALL = { anyOf: [object(CALL), RUNNING] };
+
 /** Routes of recorded calls. */
 export const CALL_ROUTES: readonly Route[] = [
   {
     method: 'GET',
     path: '/api/calls',
     group: 'calls',
-    says: 'Lists recorded calls.',
-    who: 'operator',
+    says: 'Lists recorded calls, or those in flight in this process. An operator sees all of them, a caller its own.',
+    who: 'credential',
     query: {
       'tool?': shortText('Only calls of this tool.'),
-      'caller?': shortText('Only calls of this caller.'),
+      'source?': shortText('Only calls of tools of this source.'),
+      'caller?': shortText('Only calls of this caller. Only for operators.'),
+      'profile?': shortText('Only calls under this profile.'),
+      'conversation?': shortText('Only calls of this conversation.'),
+      'turn?': shortText('Only calls of this turn.'),
+      'parent?': shortText('Only calls directly inside the call with this id.'),
+      'status?': choice(STATUSES, 'Only calls in this state; running: those in flight in this process.'),
       'outcome?': shortText('Only calls with this outcome: done, waiting, or an error code.'),
+      'code?': shortText('Only calls that failed with this error code.'),
+      'since?': time('Only calls that began at this time or later.'),
+      'until?': time('Only calls that began before this time.'),
       'limit?': whole('Maximum number of calls. Default: 50.', 1, 1000),
       'cursor?': shortText('Continue after this place: nextCursor of the previous page.', 1000),
     },
     answers: {
-      200: { says: 'The calls, newest first.', schema: object({ calls: list(object(CALL)), 'nextCursor?': text() }) },
+      200: { says: 'The calls, newest first.', schema: object({ calls: list(LISTED_CALL), 'nextCursor?': text() }) },
     },
     run: listCalls,
   },
@@ -115,10 +128,33 @@ export const CALL_ROUTES: readonly Route[] = [
   },
 ];
 
-async function listCalls({ crib, query }: RouteRequest) {
-  const { cursor, ...rest } = query as CallQuery & { readonly cursor?: string }; // as its schema demands
+interface ListQuery extends Omit<CallQuery, 'since' | 'until' | 'failed' | 'nested' | 'before'> {
+  readonly status?: (typeof STATUSES)[number];
+  readonly code?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly cursor?: string;
+}
+
+async function listCalls(asked: RouteRequest): Promise<Answer> {
+  const { cursor, status, code, since, until, ...given } = asked.query as ListQuery; // as its schema demands
+  const { crib, asker } = asked;
+  const rest = asker.operator ? given : { ...given, caller: asker.caller.id ?? '' };
+  const times = {
+    ...(since !== undefined && { since: Date.parse(since) }),
+    ...(until !== undefined && { until: Date.parse(until) }),
+  };
+  if (status === 'running') return ok({ calls: runningCalls(asked, { ...rest, ...times }) });
   const before = cursor === undefined ? undefined : readCursor(cursor);
-  const wanted = { ...rest, ...(before !== undefined && { before: before as AuditRow }) }; // the crib rejects an invalid one
+  const outcome = code ?? (status === 'done' || status === 'waiting' ? status : undefined);
+  const wanted = {
+    ...rest,
+    ...times,
+    ...(outcome !== undefined && { outcome }),
+    ...(status === 'failed' && { failed: true }),
+    ...(before !== undefined && { before: before as AuditRow }), // the crib rejects an invalid one
+  };
+  if (outcome !== undefined && rest.outcome !== undefined && rest.outcome !== outcome) return ok({ calls: [] });
   const rows = await crib.calls.list(wanted);
   const last = rows.at(-1);
   const isFull = rows.length === (rest.limit ?? 50);
@@ -126,6 +162,19 @@ async function listCalls({ crib, query }: RouteRequest) {
     calls: rows.map(toShownCall),
     ...(isFull && last !== undefined && { nextCursor: placeOf(last) }),
   });
+}
+
+/** The calls in flight that match a query, newest first. */
+function runningCalls({ crib }: RouteRequest, { limit = 50, ...query }: CallQuery): readonly object[] {
+  const isMeant = (call: RunningCall): boolean =>
+    (['tool', 'source', 'caller', 'profile', 'conversation', 'turn'] as const).every(
+      (key) => query[key] === undefined || call[key] === query[key],
+    ) &&
+    (query.parent === undefined || call.parentId === query.parent) &&
+    (query.since === undefined || call.at >= query.since) &&
+    (query.until === undefined || call.at < query.until);
+  const found = crib.server.running.list().filter(isMeant);
+  return found.toReversed().slice(0, limit).map(toShownRunning);
 }
 
 function placeOf({ at, chain, number: place }: AuditRow): string {
@@ -145,84 +194,4 @@ async function showCall({ crib, asker, params }: RouteRequest) {
     ...(parked !== undefined && { approval: toShownApproval(parked.approval) }),
     ...(parked?.result !== undefined && { result: parked.result }),
   });
-}
-
-interface ExecuteBody extends TaskBody {
-  readonly arguments?: unknown;
-  readonly profile?: string;
-  readonly conversation?: string;
-  readonly turn?: string;
-  readonly timeZone?: string;
-  readonly idempotencyKey?: string;
-  readonly approvalId?: string;
-}
-
-/** The route that calls a tool. */
-export const EXECUTE_ROUTE: Route = {
-  method: 'POST',
-  path: '/api/tools/execute/{name}',
-  group: 'tools',
-  says: 'Calls a tool.',
-  who: 'caller',
-  body: object({
-    'arguments?': anything('The arguments of the tool, an object. Default: {}.'), // the crib validates and records them
-    'profile?': shortText('The profile of the call. Default: the default profile; for an operator, all tools.'),
-    'conversation?': shortText('The conversation the call belongs to.'),
-    'turn?': shortText('The turn of that conversation.'),
-    'timeZone?': shortText('The time zone of the user.'),
-    'idempotencyKey?': shortText('Deduplicates calls: a second call with the same key gets the result of the first.'),
-    'approvalId?': shortText('Runs the call that waits for this approval, or waits for its result if it is running.'),
-    ...TASK_MEMBERS,
-  }),
-  answers: {
-    200: { says: 'The tool ran. It returned a result, or it failed (error.code is tool_error).', schema: CALL_DONE },
-    202: {
-      says: 'The call requires approval and runs after it was approved, or it runs in the background.',
-      schema: CALL_WAITING,
-    },
-  },
-  run: execute,
-};
-
-async function execute(asked: RouteRequest): Promise<Answer> {
-  const { request, params } = asked;
-  const { async, at, delayMs, priority, expiresMs, notify, ...body } = asked.body as ExecuteBody; // as its schema demands
-  const { arguments: input, profile, ...said } = body;
-  const task = readTaskBody(defined({ async, at, delayMs, priority, expiresMs, notify }), said.approvalId, request);
-  if ('refusal' in task) return task.refusal;
-  const chest = await openToCall(asked, profile);
-  const traceparent = request.headers.get('traceparent');
-  const callId = createCallId();
-  const begin = performance.now();
-  const options = { ...said, id: callId, door: 'rest', ...(traceparent !== null && { traceparent }) };
-  const { name = '' } = params;
-  const result =
-    task.options === undefined
-      ? await chest.call(name, input, { ...options, park: true, signal: request.signal })
-      : await chest.submit(name, input, { ...options, ...task.options });
-  return toAnswer(result, { callId, durationMs: Math.round((performance.now() - begin) * 1000) / 1000 });
-}
-
-interface Ran {
-  readonly callId: string;
-  readonly durationMs: number;
-}
-
-/** Converts a result to an HTTP answer. */
-function toAnswer(result: ToolResult, { callId, durationMs }: Ran): Answer {
-  if (result.status === 'failed') return toFailure(result, { callId, durationMs });
-  if (result.status === 'waiting') return toWaiting(result, callId);
-  const { ok, status, content, ...rest } = result;
-  return { status: 200, body: { ok, status, callId, content, ...rest, durationMs } };
-}
-
-/** `callId` can be that of an earlier call: the result will be found under that id. */
-function toWaiting({ ok, status, waiting, ...rest }: WaitingResult, ownId: string): Answer {
-  const { callId = waiting.for === 'task' ? waiting.id : ownId, ...shown } = waiting;
-  const headers = waiting.for === 'task' ? { headers: taskAddress(waiting.id) } : {};
-  return { status: 202, ...headers, body: { ok, status, callId, waiting: shown, ...rest } };
-}
-
-function toFailure({ error, ok: _ok, status: _status, ...rest }: FailedResult, ran: Ran): Answer {
-  return refuse(statusOf(error.code), error, { callId: ran.callId, ...rest, durationMs: ran.durationMs });
 }

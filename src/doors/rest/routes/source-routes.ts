@@ -8,7 +8,8 @@ import { toShownStop, toTime } from '../../shown.ts';
 import { notFound, ok, refuse } from '../answers.ts';
 import { EVENT_HEADERS } from '../event-stream.ts';
 import type { Route, RouteRequest } from '../route.ts';
-import { anyObject, choice, flag, list, object, readStops, SOURCE_STATES, text, time, whole } from '../shapes.ts';
+import { anyObject, choice, flag, list, object, SOURCE_STATES, text, time, whole } from '../shapes.ts';
+import { readStops } from '../tool-shapes.ts';
 import { STOP } from './stop-routes.ts';
 
 /** Routes of sources. */

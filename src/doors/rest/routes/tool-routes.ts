@@ -3,22 +3,11 @@ import { defined, nearest } from '../../../core/read-options.ts';
 import { type Criteria, compileCriteria, flagsOf, isCriterion, type Matches } from '../../../core/selector.ts';
 import { ToolcribError, toolError } from '../../../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../../../core/tool-spec.ts';
+import { tokensOfEach } from '../../../formats/token-cost.ts';
 import { ok, refuseFor } from '../answers.ts';
 import { afterCursor, openToCall, openToList, type Route, type RouteRequest, toCursor } from '../route.ts';
-import {
-  anyObject,
-  createToolLister,
-  flag,
-  LISTED_TOOL,
-  list,
-  object,
-  readStops,
-  SHOWN_TOOL,
-  shortText,
-  showTool,
-  text,
-  whole,
-} from '../shapes.ts';
+import { anyObject, choice, flag, list, object, SOURCE_STATES, shortText, text, whole } from '../shapes.ts';
+import { DANGERS, dangerOf, describeTools, LISTED_TOOL, readStops, SHOWN_TOOL, showTool } from '../tool-shapes.ts';
 
 const USUAL_LIMIT = 100;
 const MAX_LIMIT = 1000;
@@ -36,9 +25,14 @@ interface ListQuery {
   readonly flag?: readonly string[];
   readonly profile?: string;
   readonly q?: string;
+  readonly state?: string;
+  readonly danger?: string;
+  readonly sort?: (typeof SORTS)[number];
   readonly limit?: number;
   readonly cursor?: string;
 }
+
+const SORTS = ['catalog', 'name', 'tokens', 'lastUsed', 'calls'] as const;
 
 /** Routes of tools: the list, one tool, and the explanation of its visibility. */
 export const TOOL_ROUTES: readonly Route[] = [
@@ -62,12 +56,18 @@ export const TOOL_ROUTES: readonly Route[] = [
       ),
       'profile?': PROFILE,
       'q?': shortText('Only tools with all of these words in name, title or description.', 1000),
+      'state?': choice(SOURCE_STATES, 'Only tools whose source is in this state.'),
+      'danger?': choice(DANGERS, 'Only tools of this danger.'),
+      'sort?': choice(
+        SORTS,
+        'The order. Default: that of the catalog. tokens: most first; lastUsed, calls: least first, so that unused tools come first. The last two are only for operators.',
+      ),
       'limit?': whole(`Maximum number of tools. Default: ${USUAL_LIMIT}.`, 1, MAX_LIMIT),
       'cursor?': shortText('Continue after this place: nextCursor of the previous page.', 500),
     },
     answers: {
       200: {
-        says: 'One page of tools, in the order of the catalog.',
+        says: 'One page of tools.',
         schema: object({
           tools: list(LISTED_TOOL),
           total: whole('Number of tools on all pages.'),
@@ -132,24 +132,53 @@ export const TOOL_ROUTES: readonly Route[] = [
 ];
 
 async function listTools(asked: RouteRequest) {
-  const { profile, limit = USUAL_LIMIT, cursor, ...filters } = asked.query as ListQuery; // as its schema demands
+  const { profile, limit = USUAL_LIMIT, cursor, sort, state, danger, ...filters } = asked.query as ListQuery; // as its schema demands
   // A filter by a hidden property would reveal it.
   if (filters.kind !== undefined && !asked.asker.operator) return refuseFor(KIND_IS_FOR_OPERATORS);
+  if ((sort === 'lastUsed' || sort === 'calls') && !asked.asker.operator) return refuseFor(USE_IS_FOR_OPERATORS);
   const chest = await openToList(asked, profile);
   const all = chest.listActive();
   const matches = compileFilters(filters, flagsFor(asked, all));
+  const states = new Map(asked.crib.sources().map((source) => [source.name, source.state]));
   const bundlesOf = (spec: ToolSpec) => asked.crib.bundles.of(spec.name).map((bundle) => bundle.name);
-  const found = all.filter((spec) => matches(spec, bundlesOf(spec)));
-  const rest = afterCursor(found, cursor);
+  const found = all.filter(
+    (spec) =>
+      (state === undefined || (states.get(spec.source) ?? 'ready') === state) &&
+      (danger === undefined || dangerOf(spec.effects) === danger) &&
+      matches(spec, bundlesOf(spec)),
+  );
+  const sorted = await sortTools(found, sort, asked);
+  const rest = afterCursor(sorted, cursor);
   const page = rest.slice(0, limit);
   const [last] = page.slice(-1);
   return ok({
-    tools: page.map(createToolLister(asked, chest)),
-    total: found.length,
-    ...(rest.length > page.length && last !== undefined && { nextCursor: toCursor(last.name, found.indexOf(last)) }),
+    tools: await describeTools(asked, chest, page),
+    total: sorted.length,
+    ...(rest.length > page.length && last !== undefined && { nextCursor: toCursor(last.name, sorted.indexOf(last)) }),
   });
 }
 
+async function sortTools(
+  specs: readonly ToolSpec[],
+  sort: ListQuery['sort'],
+  { use }: RouteRequest,
+): Promise<readonly ToolSpec[]> {
+  if (sort === undefined || sort === 'catalog') return specs;
+  if (sort === 'name') return specs.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  if (sort === 'tokens') {
+    const costs = await tokensOfEach(specs, 'openai', 'estimate');
+    const byName = new Map(specs.map(({ name }, index) => [name, costs[index] ?? 0]));
+    return specs.toSorted((a, b) => (byName.get(b.name) ?? 0) - (byName.get(a.name) ?? 0));
+  }
+  const used = await use.byTool();
+  const figure = ({ name }: ToolSpec) => (sort === 'calls' ? used.get(name)?.calls : used.get(name)?.lastAt) ?? 0;
+  return specs.toSorted((a, b) => figure(a) - figure(b));
+}
+
+const USE_IS_FOR_OPERATORS = toolError(
+  'denied',
+  'Only operators can sort by use. Remove "sort", or send the operator token.',
+);
 const KIND_IS_FOR_OPERATORS = toolError(
   'denied',
   'Only operators can filter by "kind". Remove the filter, or send the operator token.',
@@ -173,7 +202,13 @@ function compileFlag(given: string, flags: ReadonlySet<string>): Matches {
   return isAbsent ? () => false : compileCriteria(Object.fromEntries([[name, value]]), flags);
 }
 
-function toCriteria({ tag, tagAny, pattern, q, ...rest }: Omit<ListQuery, 'limit' | 'flag'>): Criteria {
+function toCriteria({
+  tag,
+  tagAny,
+  pattern,
+  q,
+  ...rest
+}: Omit<ListQuery, 'limit' | 'flag' | 'state' | 'danger' | 'sort'>): Criteria {
   return defined({ ...rest, tags: tag, tagsAny: tagAny, namePattern: pattern, text: q });
 }
 
