@@ -1,7 +1,8 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { ROUTES } from '../../../src/doors/rest/routes.ts';
+import { consoleTypes, TYPES_FILE } from '../../../ui/emit-types.ts';
 import { folderWith } from '../../crib/workshop.ts';
 import { serve } from './served.ts';
 
@@ -103,6 +104,12 @@ describe('the console', () => {
 
 /** Headers of a request that a script of our page sends. */
 const FROM_PAGE = { 'sec-fetch-site': 'same-origin', 'x-toolcrib-console': '1' };
+
+describe('the types of REST in the console', () => {
+  it('are those of the routes: run npm run schema', async () => {
+    expect(readFileSync(TYPES_FILE, 'utf8')).toBe(await consoleTypes());
+  });
+});
 
 describe('/tools?token=', () => {
   it('signs a browser in, and keeps the token out of its history', async () => {
