@@ -36,6 +36,9 @@ const ALONE = [
 /** What needs the built package. */
 const BUILT = ['test/package/**/*.test.ts'];
 
+/** What opens the built console in a browser. */
+const CONSOLE = ['test/console/**/*.test.ts'];
+
 /** Long runs of load, chaos and fuzzing: `npm run test:soak`. */
 const SOAK = ['test/soak/**/*.test.ts'];
 
@@ -58,7 +61,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...SYSTEM, ...POSTGRES, ...ALONE, ...BUILT, ...SOAK],
+          exclude: [...SYSTEM, ...POSTGRES, ...ALONE, ...BUILT, ...CONSOLE, ...SOAK],
           isolate,
           ...limits,
         },
@@ -84,6 +87,7 @@ export default defineConfig({
       },
       { test: { name: 'alone', include: ALONE, ...limits } },
       { test: { name: 'package', include: BUILT, globalSetup: 'test/package/packed-once.ts', ...limits } },
+      { test: { name: 'console', include: CONSOLE, ...limits } },
     ],
   },
 });

@@ -1,8 +1,9 @@
 // The command line as one file instead of a few hundred: finding and reading modules is most of what starting it takes.
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BuildOptions, build, type Metafile } from 'esbuild';
+import { type BuildOptions, build } from 'esbuild';
+import { thirdPartyNotices } from './third-party-notices.ts';
 
 const root = join(import.meta.dirname, '..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly dependencies: object }; // our own
@@ -59,21 +60,11 @@ const entry = await build({
   define: { BUNDLED_CODE: JSON.stringify(version) },
 });
 
-writeFileSync(join(root, 'dist/THIRD-PARTY-NOTICES.txt'), noticesOf([commands.metafile, entry.metafile]));
-
-/** The licences of the packages whose code lies in the bundles, as their authors wrote them. */
-function noticesOf(metafiles: readonly (Metafile | undefined)[]): string {
-  const inputs = metafiles.flatMap((metafile) => Object.keys(metafile?.inputs ?? {}));
-  const folders = new Set(inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []));
-  const begin = 'Code of these packages is part of the files in dist/cli.\n';
-  return [begin, ...[...folders].toSorted().map(noticeOf)].join(`\n${'-'.repeat(80)}\n\n`);
-}
-
-function noticeOf(folder: string): string {
-  const path = join(root, folder);
-  const about = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as Record<string, unknown>; // of npm
-  const files = readdirSync(path).filter((name) => /^(licen[cs]e|notice|copying)/i.test(name));
-  if (files.length === 0) throw new Error(`${folder} is bundled and has no licence file: name it as external.`);
-  const texts = files.toSorted().map((name) => readFileSync(join(path, name), 'utf8').trim());
-  return `${about.name} ${about.version} (${about.license})\n\n${texts.join('\n\n')}\n`;
-}
+const inputs = [commands.metafile, entry.metafile].flatMap((metafile) => Object.keys(metafile?.inputs ?? {}));
+writeFileSync(
+  join(root, 'dist/THIRD-PARTY-NOTICES.txt'),
+  thirdPartyNotices(
+    inputs.map((path) => join(root, path)),
+    'dist/cli',
+  ),
+);

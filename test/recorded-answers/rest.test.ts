@@ -54,7 +54,7 @@ const LOCAL: Readonly<Record<string, Asked>> = {
   'credential-only': { path: '/api/approvals' },
   'wrong-credential': { path: '/api/tools', headers: { authorization: 'Bearer tco_wrong' } },
   'wrong-host': { path: '/api/tools', headers: { origin: 'https://evil.example.com' } },
-  'tools-page-html': { path: '/tools' },
+  'start-page': { path: '/' },
 };
 
 /** Requests with the operator token, in this order: some read what others wrote. */

@@ -1,5 +1,5 @@
-import '@fontsource-variable/inter/wght.css';
-import '@mantine/core/styles.css';
+import './mantine-styles.css';
+import './font.css';
 import './styles.css';
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';

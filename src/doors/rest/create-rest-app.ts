@@ -15,6 +15,7 @@ import {
   type WholeAnswer,
 } from './answers.ts';
 import { createWhoAsks, type Identify } from './authenticate.ts';
+import { createConsoleFiles } from './console-files.ts';
 import { createEventFeed, type EventFeedOptions } from './event-feed.ts';
 import { createHostCheck, type HostRules, isLoopbackHost } from './host-check.ts';
 import type { Route } from './route.ts';
@@ -33,6 +34,8 @@ export interface RestOptions {
   /** Maximum size of a request body. Default: 4 MB. */
   readonly maxBodyBytes?: number;
   readonly events?: EventFeedOptions;
+  /** The folder of the built console. Default: dist/ui of this package. */
+  readonly consoleFolder?: string;
   readonly sessions?: SessionOptions;
   /** The MCP door, mounted at /mcp. */
   readonly mcp?: McpDoor;
@@ -60,6 +63,7 @@ export function createRestApp(crib: Crib, options: RestOptions = {}): RestApp {
     crib,
     identify,
     feed,
+    files: createConsoleFiles(options.consoleFolder),
     sessions: createSessions(options.sessions),
     check: createShapeCheck(),
     maxBodyBytes,

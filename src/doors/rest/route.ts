@@ -5,6 +5,7 @@ import type { Chest } from '../../crib/chest.ts';
 import type { Crib } from '../../crib/crib.ts';
 import type { Answer } from './answers.ts';
 import type { Identify } from './authenticate.ts';
+import type { ConsoleFiles } from './console-files.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { RecentUse } from './recent-use.ts';
 import type { Sessions } from './sessions.ts';
@@ -32,6 +33,8 @@ export interface Route {
   readonly who: Who;
   /** Query parameters by name; `?` marks optional ones. */
   readonly query?: Readonly<Record<string, JsonSchema>>;
+  /** True for pages, whose scripts read the query: it is neither validated nor passed on. */
+  readonly isPage?: true;
   readonly body?: JsonSchema;
   /** Successful answers by status; refusals are the same for all routes. */
   readonly answers: Readonly<Record<number, RouteAnswer>>;
@@ -51,6 +54,7 @@ export interface RouteRequest {
   readonly body: Readonly<Record<string, unknown>>;
   readonly request: Request;
   readonly feed: EventFeed;
+  readonly files: ConsoleFiles;
   readonly sessions: Sessions;
   readonly use: RecentUse;
   /** Identifies a caller, for routes that do it themselves. */

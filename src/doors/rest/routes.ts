@@ -4,6 +4,7 @@ import type { Route } from './route.ts';
 import { APPROVAL_ROUTES } from './routes/approval-routes.ts';
 import { CALL_ROUTES } from './routes/call-routes.ts';
 import { CALL_TREE_ROUTES } from './routes/call-tree-routes.ts';
+import { CONSOLE_ROUTES } from './routes/console-routes.ts';
 import { EXECUTE_ROUTE } from './routes/execute-route.ts';
 import { FACET_ROUTES } from './routes/facet-routes.ts';
 import { KEY_ROUTES } from './routes/key-routes.ts';
@@ -18,7 +19,6 @@ import { STOP_ROUTES } from './routes/stop-routes.ts';
 import { TASK_ROUTES } from './routes/task-routes.ts';
 import { TOOL_ROUTES } from './routes/tool-routes.ts';
 import { anyObject } from './shapes.ts';
-import { START_PAGE, TOOLS_PAGE } from './tools-page.ts';
 
 /** Describes all routes, including itself. */
 const OPENAPI_ROUTE: Route = {
@@ -52,7 +52,6 @@ export const ROUTES: readonly Route[] = [
   EVENTS_ROUTE,
   ...HEALTH_ROUTES,
   OPENAPI_ROUTE,
-  START_PAGE,
-  TOOLS_PAGE,
+  ...CONSOLE_ROUTES,
   ...LATER_ROUTES,
 ];

@@ -4,6 +4,7 @@ import type { Crib } from '../../crib/crib.ts';
 import { endWhenForbidden } from '../while-allowed.ts';
 import { type Answer, refuse, refuseAtDoor, toResponse } from './answers.ts';
 import { createWhoAsksApi, type Identify, letIn } from './authenticate.ts';
+import type { ConsoleFiles } from './console-files.ts';
 import type { EventFeed } from './event-feed.ts';
 import { createRecentUse } from './recent-use.ts';
 import type { Route } from './route.ts';
@@ -16,6 +17,7 @@ export interface RouteRunnerOptions {
   /** Identifies callers by their Authorization header. */
   readonly identify: Identify;
   readonly feed: EventFeed;
+  readonly files: ConsoleFiles;
   readonly sessions: Sessions;
   readonly check: Check;
   readonly maxBodyBytes: number;
@@ -26,18 +28,18 @@ export interface RouteRunnerOptions {
 /** Answers one request to a route; `params` are the parameters of its path. */
 export type AnswerRequest = (request: Request, params: Readonly<Record<string, string>>) => Promise<Response>;
 
-const NO_BODY: Read = { value: {} };
+const NOTHING: Read = { value: {} };
 
 /** Runs every route in the same order: identify the caller, validate the request, then run the route. */
 export function createRunner(options: RouteRunnerOptions): (route: Route) => AnswerRequest {
-  const { crib, feed, sessions, check, maxBodyBytes, recheckMs } = options;
+  const { crib, feed, files, sessions, check, maxBodyBytes, recheckMs } = options;
   const use = createRecentUse(crib);
   const identifyApi = createWhoAsksApi(crib, options.identify, sessions);
   return (route) => {
     const identify = route.path.startsWith('/api/') ? identifyApi : options.identify;
-    const readQuery = createQueryReader(route.query ?? {}, check);
+    const readQuery = route.isPage === true ? () => NOTHING : createQueryReader(route.query ?? {}, check);
     const readBodyOf = async (request: Request): Promise<Read> => {
-      if (route.body === undefined) return NO_BODY;
+      if (route.body === undefined) return NOTHING;
       const text = await textOf(request, maxBodyBytes);
       if (typeof text !== 'string') return { refusal: text };
       return readBody(text, request.headers.get('content-type'), { schema: route.body, check });
@@ -50,7 +52,7 @@ export function createRunner(options: RouteRunnerOptions): (route: Route) => Ans
       const body = await readBodyOf(request);
       if ('refusal' in body) return toResponse(body.refusal);
       const values = { query: query.value, body: body.value };
-      const asked = { crib, asker, params, ...values, request, feed, sessions, use, identify };
+      const asked = { crib, asker, params, ...values, request, feed, files, sessions, use, identify };
       const answer = await route.run(asked);
       if (!(answer instanceof Response)) return toResponse(answer);
       const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;

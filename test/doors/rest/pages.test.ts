@@ -1,22 +1,23 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { ROUTES } from '../../../src/doors/rest/routes.ts';
+import { consoleTypes, TYPES_FILE } from '../../../ui/emit-types.ts';
+import { folderWith } from '../../crib/workshop.ts';
 import { serve } from './served.ts';
 
-describe('/tools', () => {
-  it('lists the tools that the viewer may see, as text and nothing else', async () => {
-    const { ask, crib, token } = await serve();
-    crib.register({
-      name: 'odd',
-      description: `<script>alert(1)</script> "'&\u202e <img src=x onerror=alert(1)>`,
-      run: () => 1,
-    });
-    const page = await ask('/tools');
-    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    expect(page.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt; &quot;&#39;&amp;  &lt;img');
-    expect(page.text).not.toMatch(/<script|<img|onerror=alert\(1\)>|\u202e/);
-    expect(page.text).not.toContain('secret_tool');
-    expect((await ask('/tools', { token })).text).toContain('secret_tool');
+const PAGES = ['/tools', '/tools/add', '/approvals', '/approvals/x', '/calls', '/calls/x', '/sources', '/sources/x'];
+
+describe('the console', () => {
+  it('is the same page at each of its addresses, with any query, for every caller, and has no data', async () => {
+    const { ask } = await serve({ access: true });
+    for (const path of [...PAGES, '/tools?q=a&state=down&state=ok', '/tools/a%2Fb', '/calls?__proto__=1']) {
+      const { status, headers, text } = await ask(path);
+      expect([status, headers.get('content-type')], path).toEqual([200, 'text/html; charset=utf-8']);
+      expect(text.replace(/content="[^"]+"/, ''), path).toBe(
+        '<!doctype html><meta name="csp-nonce" ><script src="/assets/index-B6TPcifr.js"></script>',
+      );
+    }
   });
 
   it('is where the bare address redirects to', async () => {
@@ -26,34 +27,110 @@ describe('/tools', () => {
     }
   });
 
-  it('cannot be framed, runs no scripts and loads nothing', async () => {
-    const { headers } = await (await serve()).ask('/tools');
-    expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
-    expect(headers.get('content-security-policy')).not.toContain('unsafe');
-    expect(headers.get('x-frame-options')).toBe('DENY');
-    expect(headers.get('referrer-policy')).toBe('no-referrer');
-    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  it('cannot be framed, and runs scripts and styles of this server alone; each response has another nonce', async () => {
+    const { ask } = await serve();
+    const policies = await Promise.all(
+      PAGES.map(async (path) => {
+        const { headers, text } = await ask(path);
+        const policy = headers.get('content-security-policy') ?? '';
+        const [, nonce = ''] = /content="([^"]+)"/.exec(text) ?? [];
+        expect(nonce.length).toBeGreaterThan(20);
+        expect(policy).toContain(`style-src 'self' 'nonce-${nonce}';`);
+        expect(policy).toMatch(/^default-src 'none'; script-src 'self';.*frame-ancestors 'none'; base-uri 'none'$/);
+        expect(policy).not.toMatch(/unsafe|\*|https?:/);
+        expect(headers.get('cache-control')).toBe('no-store');
+        expect(headers.get('x-frame-options')).toBe('DENY');
+        expect(headers.get('referrer-policy')).toBe('no-referrer');
+        expect(headers.get('x-content-type-options')).toBe('nosniff');
+        return policy;
+      }),
+    );
+    expect(new Set(policies).size).toBe(PAGES.length);
   });
 
-  it('signs a browser in with the operator link, and keeps the token out of its history', async () => {
+  it('files with a hash in their name are kept for good, others are asked for again', async () => {
+    const { ask } = await serve();
+    const hashed = await ask('/assets/index-B6TPcifr.js');
+    expect(hashed).toMatchObject({ status: 200, text: 'export const page = 1;' });
+    expect(hashed.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(hashed.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    const icon = await ask('/assets/icon.svg');
+    expect(icon.headers.get('cache-control')).toBe('no-cache');
+    expect(icon.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const again = { headers: { 'if-none-match': icon.headers.get('etag') ?? '' } };
+    expect(await ask('/assets/icon.svg', again)).toMatchObject({ status: 304, text: '' });
+    expect((await ask('/assets/icon.svg', { method: 'HEAD' })).text).toBe('');
+    for (const { headers } of [hashed, icon]) expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('files are compressed for a browser that asks for it', async () => {
+    const { app } = await serve();
+    const headers = { 'accept-encoding': 'gzip, br' };
+    const response = await app.fetch(new Request('http://127.0.0.1/assets/index-B6TPcifr.js', { headers }));
+    expect(response.headers.get('content-encoding')).toBe('gzip');
+    expect(gunzipSync(await response.bytes()).toString()).toBe('export const page = 1;');
+  });
+
+  it('no path leads out of the folder of the files', async () => {
+    const { ask } = await serve();
+    for (const name of [
+      '../secret.js',
+      '..%2fsecret.js',
+      '%2e%2e%2fsecret.js',
+      '..%5csecret.js',
+      '....//secret.js',
+      '%2fetc%2fpasswd',
+      'index-B6TPcifr.js%00.svg',
+      'icon.svg/',
+      '.',
+      '%2e',
+      'notes.exe',
+      'nothing.js',
+      `${'a'.repeat(5000)}.js`,
+      '%ff.js',
+    ])
+      expect(await ask(`/assets/${name}`), name).toMatchObject({ status: 404, json: { error: { code: 'not_found' } } });
+  });
+
+  it('without a build, the page says what to do', async () => {
+    const { ask } = await serve({ consoleFolder: folderWith({ 'other.txt': '' }) });
+    const { status, text, headers } = await ask('/tools');
+    expect(status).toBe(503);
+    expect(text).toContain('<code>npm run build</code>');
+    expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+    expect((await ask('/assets/icon.svg')).status).toBe(404);
+  });
+});
+
+/** Headers of a request that a script of our page sends. */
+const FROM_PAGE = { 'sec-fetch-site': 'same-origin', 'x-toolcrib-console': '1' };
+
+describe('the types of REST in the console', () => {
+  it('are those of the routes: run npm run schema', async () => {
+    expect(readFileSync(TYPES_FILE, 'utf8')).toBe(await consoleTypes());
+  });
+});
+
+describe('/tools?token=', () => {
+  it('signs a browser in, and keeps the token out of its history', async () => {
     const { ask, token } = await serve({ access: true });
-    expect(await ask('/tools')).toMatchObject({ status: 401 });
     const entered = await ask(`/tools?token=${token}`);
     expect(entered.status).toBe(303);
     expect(entered.headers.get('location')).toBe('/tools');
     const [cookie = ''] = (entered.headers.get('set-cookie') ?? '').split(';');
     expect(entered.headers.get('set-cookie')).toMatch(/Path=\/; HttpOnly; SameSite=Strict/);
     expect(cookie).not.toContain(token);
-    expect((await ask('/tools', { headers: { cookie: `a=b; ${cookie}; c=d` } })).text).toContain('secret_tool');
+    const heard = await ask('/api/tools', { headers: { ...FROM_PAGE, cookie: `a=b; ${cookie}; c=d` } });
+    expect(heard.text).toContain('secret_tool');
   });
 
-  it('the cookie of a page ends with the operator token, or the API key, that it was given for', async () => {
+  it('the session ends with the operator token, or the API key, that it was given for', async () => {
     const { ask, crib, token } = await serve({ access: true });
     const { key, info } = await crib.keys.create({ name: 'root', roles: ['admin'] }, 'test');
     const enter = async (credential: string) =>
       /^([^;]+);/.exec((await ask(`/tools?token=${credential}`)).headers.get('set-cookie') ?? '')?.[1] ?? '';
     const [ofToken, ofKey] = [await enter(token), await enter(key)];
-    const look = async (cookie: string) => (await ask('/tools', { headers: { cookie } })).status;
+    const look = async (cookie: string) => (await ask('/api/tools', { headers: { ...FROM_PAGE, cookie } })).status;
     expect([await look(ofToken), await look(ofKey)]).toEqual([200, 200]);
     await crib.keys.revoke(info.id, 'test');
     expect([await look(ofToken), await look(ofKey)]).toEqual([200, 401]);
@@ -66,12 +143,13 @@ describe('/tools', () => {
   it('signs no browser in with anything else', async () => {
     const { ask, crib, token } = await serve({ access: true });
     const { key } = await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test');
-    for (const given of ['x', key, `${token}x`]) expect((await ask(`/tools?token=${given}`)).status).toBe(401);
+    for (const query of ['token=x', `token=${key}`, `token=${token}x`, 'token=', `token=${token}&token=${token}`]) {
+      const { status, headers } = await ask(`/tools?${query}`);
+      expect([status, headers.get('location')], query).toEqual([303, '/tools?signin=failed']);
+      expect(headers.get('set-cookie')).toBeNull();
+    }
     for (const cookie of ['toolcrib_session=', 'toolcrib_session=x', `toolcrib_session=${token}`, '__proto__=1'])
-      expect((await ask('/tools', { headers: { cookie } })).status).toBe(401);
-    const [, cookie = ''] =
-      /^([^;]+);/.exec((await ask(`/tools?token=${token}`)).headers.get('set-cookie') ?? '') ?? [];
-    expect((await ask('/api/tools', { headers: { cookie } })).status, 'a page is all that it opens').toBe(401);
+      expect((await ask('/api/tools', { headers: { ...FROM_PAGE, cookie } })).status).toBe(401);
   });
 });
 

@@ -155,6 +155,16 @@ access:
     admin: { profiles: ["*"], operator: true }
 `;
 
+/** What a build of the console has, in small. */
+const BUILT = {
+  'index.html':
+    '<!doctype html><meta name="csp-nonce" content="__NONCE__"><script src="/assets/index-B6TPcifr.js"></script>',
+  'assets/index-B6TPcifr.js': 'export const page = 1;',
+  'assets/icon.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+  'assets/notes.exe': 'not for browsers',
+  'secret.js': 'above the assets',
+};
+
 export interface ServeOptions extends RestOptions {
   readonly access?: boolean;
   readonly config?: string;
@@ -170,7 +180,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   const configFile = folder ?? folderWith({ 'toolcrib.yaml': `${CONFIG}${config}${access ? ACCESS : ''}` });
   const deeds = createDeeds();
   const crib = await createCrib({ tools: toolsOf(deeds), store: { url }, watch: false, ...more, configFile });
-  const app = createRestApp(crib, rest);
+  const app = createRestApp(crib, { consoleFolder: folderWith(BUILT), ...rest });
   onTestFinished(async () => {
     app.close();
     await crib.close();

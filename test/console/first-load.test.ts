@@ -1,0 +1,39 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { openConsole, useBrowser, useServer } from './harness.ts';
+
+useBrowser();
+const server = useServer({ hasCalls: false });
+
+describe('the console', () => {
+  it('opens under its policy, without errors, and loads nothing from outside', async () => {
+    const page = await openConsole(server(), { path: '/sources' });
+    const hosts = new Set<string>();
+    page.on('request', (request) => hosts.add(new URL(request.url()).host));
+    await page.reload();
+    await page.getByRole('heading', { name: 'Sources' }).waitFor();
+    expect([...hosts]).toEqual([new URL(server().url).host]);
+  });
+
+  it('loads less than 160 kB, compressed, before form and editor are needed', async () => {
+    const page = await openConsole(server());
+    await page.getByRole('heading', { name: 'Tools' }).waitFor();
+    await page.evaluate(
+      () => (globalThis as unknown as { document: { fonts: { ready: Promise<unknown> } } }).document.fonts.ready,
+    ); // in the browser
+    const names = await page.evaluate(() =>
+      performance
+        .getEntriesByType('resource')
+        .map(({ name }) => name)
+        .filter((name) => name.includes('/assets/')),
+    );
+    const sizes = await Promise.all(
+      names.map(async (name) => {
+        const bytes = Buffer.from(await (await fetch(name)).arrayBuffer());
+        return [new URL(name).pathname, name.endsWith('.woff2') ? bytes.length : gzipSync(bytes).length] as const;
+      }),
+    );
+    const total = sizes.reduce((sum, [, size]) => sum + size, 0);
+    expect(total, JSON.stringify(sizes)).toBeLessThan(160_000);
+  });
+});
