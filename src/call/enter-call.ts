@@ -12,6 +12,7 @@ import type { View } from '../core/view.ts';
 import { Call, type CallHost, type CallOrigin } from './call.ts';
 import { type CallOptions, unwrapCall } from './call-input.ts';
 import { invalid, NO_OPTIONS, Refusal, readCallOptions } from './call-options.ts';
+import { type DryRun, judgeCall } from './dry-run.ts';
 import type { Pipeline } from './pipeline.ts';
 
 /** The entrance for calls of one chest. */
@@ -37,6 +38,8 @@ export interface Entering {
   readonly submission?: Submission;
   /** Present if a task makes the call. */
   readonly task?: TaskRun;
+  /** Present if the call is only judged: nothing runs, is charged, is asked or is recorded. It receives the verdicts. */
+  readonly dryRun?: DryRun;
 }
 
 const NO_INPUT: JsonObject = Object.freeze({});
@@ -66,6 +69,13 @@ export function enterCall(entrance: Entrance, entering: Entering): MaybePromise<
   const tuned = spec === undefined ? unknownSpec(name, view.profile) : tune(spec, known);
   const call = new Call(tuned, input instanceof Refusal ? NO_INPUT : input, origin);
   const pipeline = entrance.pipeline();
+  if (entering.dryRun !== undefined) {
+    const refusal =
+      (options instanceof Refusal ? options.error : undefined) ??
+      (spec === undefined ? unknownTool(tuned.name, view) : undefined) ??
+      (input instanceof Refusal ? input.error : undefined);
+    return judgeCall(call, pipeline.gatesOf(call), { refusal, dryRun: entering.dryRun });
+  }
   // A running call may finish its nested calls while the crib closes.
   if (entrance.isClosed() && entering.parent === undefined)
     return pipeline.refuse(call, toolError('unavailable', 'The crib is closed.'));

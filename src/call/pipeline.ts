@@ -25,6 +25,8 @@ export interface Pipeline {
   refuse(call: Call, error: ToolError): MaybePromise<ToolResult>;
   /** Judges a background call, then stores it by `keep` instead of running it. */
   submit(call: Call, keep: () => Promise<ToolResult>): MaybePromise<ToolResult>;
+  /** The gates that a call would pass, outermost first. */
+  gatesOf(call: Call): readonly Extension[];
   /** Number of chains created. */
   readonly chainCount: number;
 }
@@ -88,6 +90,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     run: (call) => runChain(chainFor(call.spec), call),
     refuse: (call, error) => runOuter(call, RATE_LIMIT_PRIORITY, () => failed(error)),
     submit: (call, keep) => runOuter(call, SUBMIT_PRIORITY, keep),
+    gatesOf: ({ spec }) => extensions.filter((extension) => extension.wrap !== undefined && takesPart(extension, spec)),
     get chainCount() {
       return chainByShape.size;
     },

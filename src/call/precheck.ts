@@ -1,6 +1,7 @@
 import type { Executor } from '../core/executor.ts';
-import type { Extension } from '../core/extension.ts';
-import { isPromise } from '../core/json.ts';
+import { type Extension, FORESEE } from '../core/extension.ts';
+import { isPromise, type MaybePromise } from '../core/json.ts';
+import type { ToolCall } from '../core/tool-call.ts';
 import type { ToolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
 import { isElsewhere, kindOf, RUN, WITHHELD } from '../core/tool-spec.ts';
@@ -22,12 +23,21 @@ export function precheck(executors: ReadonlyMap<string, Executor>): Extension {
     unsafeOrder: true,
     applies: (spec) => executors.get(kindOf(spec))?.precheck !== undefined && !isElsewhere(spec),
     wrap(call, next) {
-      const run = call.spec[RUN];
-      const withheld = run[WITHHELD];
-      const whole = withheld === undefined ? call : restoreWithheld(call as Call, withheld); // the pipeline only passes Call objects
-      const error = executors.get(run.kind)?.precheck?.(whole, run);
+      const error = check(call);
       const goOn = (found: ToolError | undefined) => (found === undefined ? next(call) : failed(found));
       return isPromise(error) ? error.then(goOn) : goOn(error);
     },
+    async [FORESEE](call) {
+      const error = await check(call);
+      if (error !== undefined) return { verdict: 'refuse', says: error.message, error };
+      return { verdict: 'pass', says: 'The executor accepts the arguments.' };
+    },
   };
+
+  function check(call: ToolCall): MaybePromise<ToolError | undefined> {
+    const run = call.spec[RUN];
+    const withheld = run[WITHHELD];
+    const whole = withheld === undefined ? call : restoreWithheld(call as Call, withheld); // the pipeline only passes Call objects
+    return executors.get(run.kind)?.precheck?.(whole, run);
+  }
 }

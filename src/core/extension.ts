@@ -3,7 +3,7 @@ import type { MaybePromise } from './json.ts';
 import type { Policy } from './policy.ts';
 import type { Selector } from './selector.ts';
 import type { ToolCall } from './tool-call.ts';
-import { ToolcribError } from './tool-error.ts';
+import { ToolcribError, type ToolError } from './tool-error.ts';
 import type { ToolResult } from './tool-result.ts';
 import type { ToolSpec } from './tool-spec.ts';
 
@@ -12,6 +12,18 @@ export type Next = (call?: ToolCall) => MaybePromise<ToolResult>;
 
 /** The key under which the approval extension provides `call.confirm`. */
 export const CONFIRM: unique symbol = Symbol('toolcrib.confirm');
+
+/** The key under which a built-in gate tells what it would do with a call. */
+export const FORESEE: unique symbol = Symbol('toolcrib.foresee');
+
+/** What a gate would do with a call. `call` is the call as it would go on, if the gate changes it. */
+export interface Foresight {
+  readonly verdict: 'pass' | 'ask' | 'refuse' | 'unknown';
+  /** The reason in words. */
+  readonly says: string;
+  readonly error?: ToolError;
+  readonly call?: ToolCall;
+}
 
 /** Code on the path of a call: a gate that wraps it, or an observer that only sees it. */
 export interface Extension {
@@ -35,6 +47,8 @@ export interface Extension {
   onList?(specs: readonly ToolSpec[]): readonly ToolSpec[];
   close?(): Promise<void>;
   readonly [CONFIRM]?: Confirm;
+  /** Judges a call without running, charging or asking anything. Undefined if the gate has nothing to say about it. */
+  [FORESEE]?(call: ToolCall): MaybePromise<Foresight | undefined>;
 }
 
 /** The context key of a call that probes whether a failed upstream works again. A symbol, so that it cannot clash with names of the host. */

@@ -3,6 +3,8 @@ import { runParkedCalls } from '../approvals/parked-calls.ts';
 import { type ParkedState, parkedStateOf } from '../approvals/parked-results.ts';
 import type { Subscription } from '../approvals/poller.ts';
 import type { CallRow } from '../audit/recorded-calls.ts';
+import type { CallOptions } from '../call/call-input.ts';
+import { DECIDES_LATER, type DryRun, type LayerVerdict } from '../call/dry-run.ts';
 import type { AccessConfig, ServerConfig } from '../config/types/config.ts';
 import { type Caller, readCaller } from '../core/caller.ts';
 import { type Changes, compareCatalogs } from '../core/catalog.ts';
@@ -15,8 +17,9 @@ import { createSchemas } from '../schemas/create-schemas.ts';
 import { type Listening, noteListening } from '../system/fetch/own-addresses.ts';
 import type { RunTasksOptions, TaskRunner } from '../tasks/task-runner.ts';
 import type { TaskSettings } from '../tasks/task-settings.ts';
+import { EXTENSION_ORDER } from './built-ins.ts';
 import { type CribActiveSets, createActiveSets } from './catalog/activation.ts';
-import type { Chest } from './chest.ts';
+import { type Chest, ENTER, type EnterableChest } from './chest.ts';
 import type { Crib } from './crib.ts';
 import type { Engine } from './engine.ts';
 import { openAgain } from './open.ts';
@@ -89,6 +92,8 @@ export interface CribServer {
   installed(): Promise<void>;
   /** Resolves when no call is running, or after `limitMs`. */
   idle(limitMs: number): Promise<void>;
+  /** Judges a call in a chest without making it: nothing runs, is charged, is asked or is recorded. */
+  dryRun(chest: Chest, name: string, input: unknown, options?: CallOptions): Promise<readonly LayerVerdict[]>;
   /** The calls in flight of this process. */
   readonly running: RunningCalls;
   /** Aborts all running calls: they fail with `cancelled`, or `unknown_outcome` if the tool may have done its work. Later calls run. */
@@ -117,6 +122,7 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
     activeSets,
     ...defined(engine, ['checkStored', 'followOutput', 'mistakes', 'readings', 'taskSettings']),
     ...defined(engine, ['idle', 'endCalls', 'listed', 'allListed', 'installed']),
+    dryRun: (chest, ...call) => judgeInChest(chest, call, redact),
     running: createRunningCalls(engine.host.lifetime, engine.host.now),
     leftOut: () => Array.from(generation().leftOut.tools, ([name, reason]) => ({ name, reason: redact(reason) })),
     requestStates: createRequestStates(store),
@@ -156,6 +162,19 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
     accessSettings: engine.access,
     warn,
   };
+}
+
+/** Asks the gates about a call. Built-in gates that refuse no call by themselves are left out. */
+async function judgeInChest(
+  chest: Chest,
+  [name, input, options]: readonly [name: string, input: unknown, options?: CallOptions | undefined],
+  redact: (text: string) => string,
+): Promise<readonly LayerVerdict[]> {
+  const dryRun: DryRun = { layers: [] };
+  await (chest as EnterableChest)[ENTER]({ name, input, options, dryRun }); // every chest of a crib can be entered
+  const isSilent = ({ layer, verdict, says }: LayerVerdict) =>
+    verdict === 'unknown' && says === DECIDES_LATER && EXTENSION_ORDER.some((row) => row.name === layer);
+  return dryRun.layers.filter((layer) => !isSilent(layer)).map((layer) => ({ ...layer, says: redact(layer.says) }));
 }
 
 /** Runs approved calls that were parked at these doors. */

@@ -1,7 +1,9 @@
 import type { ExtensionRecord, WithClock } from '../config/records.ts';
 import { compileHours, type Hours } from '../core/access-clause.ts';
-import { toolError } from '../core/tool-error.ts';
+import { FORESEE } from '../core/extension.ts';
+import { type ToolError, toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
 import { laterClock } from '../system/clock.ts';
 
 /** Checks the access hours at each call. The view checks everything else about access. */
@@ -19,15 +21,24 @@ export const access: ExtensionRecord<WithClock> = {
       compiled.set(hours, judge);
       return judge(at);
     };
+    const whyClosed = ({ name, policy }: ToolSpec): ToolError | undefined => {
+      const now = clock.now();
+      for (const { hours } of policy.access ?? []) {
+        if (hours === undefined || isOpen(hours, now)) continue;
+        return toolError('denied', `"${name}" may only be used ${inWords(hours)}.`);
+      }
+      return undefined;
+    };
     return {
       applies: (spec) => (spec.policy.access ?? []).some((clause) => clause.hours !== undefined),
       wrap(call, next) {
-        const now = clock.now();
-        for (const { hours } of call.spec.policy.access ?? []) {
-          if (hours === undefined || isOpen(hours, now)) continue;
-          return failed(toolError('denied', `"${call.spec.name}" may only be used ${inWords(hours)}.`));
-        }
-        return next(call);
+        const error = whyClosed(call.spec);
+        return error === undefined ? next(call) : failed(error);
+      },
+      [FORESEE]({ spec }) {
+        const error = whyClosed(spec);
+        if (error !== undefined) return { verdict: 'refuse', says: error.message, error };
+        return { verdict: 'pass', says: 'The access hours of the tool are open.' };
       },
     };
   },

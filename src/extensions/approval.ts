@@ -4,7 +4,7 @@ import { address, choice, object, text, typed, whole } from '../config/schema-no
 import type { ApprovalConfig } from '../config/types/guards.ts';
 import { type Ask, mayAsk, type Question, whyAsk } from '../core/approval-request.ts';
 import { allowOneRun, endUnbegun, holdCallTime } from '../core/begun-runs.ts';
-import { CONFIRM, type Next } from '../core/extension.ts';
+import { CONFIRM, FORESEE, type Next } from '../core/extension.ts';
 import { APPROVAL_MODES } from '../core/policy.ts';
 import { requireBounds } from '../core/ports/stored-results.ts';
 import { defined } from '../core/read-options.ts';
@@ -51,6 +51,14 @@ export const approval: ExtensionRecord<ApprovalConfig & WithClock> = {
       },
       close: async () => close?.(),
       [CONFIRM]: confirm,
+      [FORESEE](call) {
+        const question = questionOf(call);
+        if (question === undefined) return { verdict: 'pass', says: 'The call requires no approval.' };
+        const { approvers = [] } = call.spec.policy;
+        const who = ['operator', ...approvers.filter((one) => one !== 'operator')].join(', ');
+        const says = `The call requires approval: ${question.reason}. Approvers: ${who}. A remembered approval may cover it.`;
+        return { verdict: 'ask', says };
+      },
     };
   },
 };

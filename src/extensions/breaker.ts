@@ -1,7 +1,7 @@
 import type { ExtensionRecord, WithClock } from '../config/records.ts';
 import { object, whole } from '../config/schema-node.ts';
 import type { BreakerConfig } from '../config/types/guards.ts';
-import { IS_PROBE } from '../core/extension.ts';
+import { FORESEE, IS_PROBE } from '../core/extension.ts';
 import { isPromise } from '../core/json.ts';
 import type { TraitsOf } from '../core/ports/extension-ports.ts';
 import type { ToolCall } from '../core/tool-call.ts';
@@ -93,6 +93,13 @@ export const breaker: ExtensionRecord<BreakerConfig & WithClock> = {
         }
         const result = next(attempt.isProbe ? call.with(PROBE) : call);
         return isPromise(result) ? result.then((settled) => note(attempt, settled, call)) : note(attempt, result, call);
+      },
+      [FORESEE]({ spec }) {
+        const circuit = circuits.get(subjectOf(spec, ports.traitsOf));
+        const now = clock.now();
+        if (circuit?.probeAt === undefined || now >= circuit.probeAt) return undefined;
+        const { error } = refuse(spec, circuit, now);
+        return { verdict: 'refuse', says: error.message, error };
       },
     };
   },

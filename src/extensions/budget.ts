@@ -1,5 +1,6 @@
 import type { ExtensionRecord } from '../config/records.ts';
 import { hasBegun } from '../core/begun-runs.ts';
+import { FORESEE } from '../core/extension.ts';
 import { isPromise } from '../core/json.ts';
 import type { Budget } from '../core/policy.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
@@ -33,6 +34,11 @@ export const budget: ExtensionRecord = {
         // A call that never began is refunded. If the refund fails, too much is charged, never too little.
         if (settled.status === 'failed' && !hasBegun(call)) await budgets.refund(cells, price).catch(() => undefined);
         return settled;
+      },
+      [FORESEE]({ spec }) {
+        const { price = 0, budgets: held = [] } = spec.policy;
+        const limits = held.map(({ scope, amount, perMs }) => `${amount} per ${perMs} ms for each ${scope}`);
+        return { verdict: 'unknown', says: `The call costs ${price}, charged when it runs: ${limits.join('; ')}.` };
       },
     };
   },

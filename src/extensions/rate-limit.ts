@@ -3,7 +3,7 @@ import type { ExtensionRecord, WithClock } from '../config/records.ts';
 import { object } from '../config/schema-node.ts';
 import type { RateLimitConfig } from '../config/types/guards.ts';
 import { hasBegun, replayOf } from '../core/begun-runs.ts';
-import { type Next, RATE_LIMIT_PRIORITY } from '../core/extension.ts';
+import { FORESEE, type Next, RATE_LIMIT_PRIORITY } from '../core/extension.ts';
 import { isPromise } from '../core/json.ts';
 import type { Rate } from '../core/policy.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
@@ -65,6 +65,13 @@ export const rateLimit: ExtensionRecord<RateLimitConfig & WithClock> = {
           return settled;
         });
       },
+      [FORESEE](call) {
+        if (shared !== undefined) return { verdict: 'unknown', says: 'The rates are counted when the call is made.' };
+        const waitMs = excessOf(metersOf(call.spec.policy.rates), call, clock.now());
+        if (waitMs === 0) return { verdict: 'pass', says: 'The rate limits allow the call now.' };
+        const { error } = tooMany(waitMs);
+        return { verdict: 'refuse', says: error.message, error };
+      },
     };
   },
 };
@@ -116,14 +123,20 @@ async function chargeShared(shared: StoredRates, cells: readonly RateCell[]): Pr
   }
 }
 
-/** Charges all meters and returns 0, or charges none and returns the time to wait. */
-function charge(meters: readonly Meter[], call: ToolCall, now: number): number {
+/** The time to wait before the meters allow a call; 0 if they allow it now. */
+function excessOf(meters: readonly Meter[], call: ToolCall, now: number): number {
   let waitMs = 0;
   for (const { rate, cells } of meters) {
     const full = Math.max(cells.get(subjectOf(rate.scope, call)) ?? now, now) + rate.perMs / rate.amount;
     const excess = full - now - rate.perMs;
     if (excess > rate.perMs * 1e-9) waitMs = Math.max(waitMs, excess); // tolerance for rounding errors
   }
+  return waitMs;
+}
+
+/** Charges all meters and returns 0, or charges none and returns the time to wait. */
+function charge(meters: readonly Meter[], call: ToolCall, now: number): number {
+  const waitMs = excessOf(meters, call, now);
   if (waitMs > 0) return waitMs;
   for (const { rate, cells } of meters) {
     const subject = subjectOf(rate.scope, call);

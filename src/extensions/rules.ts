@@ -1,5 +1,6 @@
 import type { ExtensionRecord } from '../config/records.ts';
 import type { Question } from '../core/approval-request.ts';
+import { FORESEE } from '../core/extension.ts';
 import {
   canonicalJson,
   copyJson,
@@ -47,6 +48,17 @@ export const rules: ExtensionRecord = {
         if (unmet.length > 0) facts.asks = questionOf(unmet);
         else if (facts.asks !== undefined) delete facts.asks; // a gate further out retried the call
         return next(call);
+      },
+      [FORESEE](call) {
+        const unmet = unmetRules(call, { schemas, typedOf });
+        const denying = Array.isArray(unmet) ? unmet.find(({ rule }) => rule.otherwise === 'deny') : undefined;
+        const refusal = denying === undefined ? (Array.isArray(unmet) ? undefined : unmet) : deny(call, denying);
+        if (refusal !== undefined) return { verdict: 'refuse', says: refusal.error.message, error: refusal.error };
+        if (!Array.isArray(unmet) || unmet.length === 0)
+          return { verdict: 'pass', says: 'The arguments meet all rules.' };
+        const question = questionOf(unmet);
+        call[FACTS].asks = question;
+        return { verdict: 'ask', says: question.reason };
       },
     };
   },

@@ -1,5 +1,5 @@
 import type { ExtensionRecord } from '../config/records.ts';
-import type { Next } from '../core/extension.ts';
+import { FORESEE, type Next } from '../core/extension.ts';
 import type { MaybePromise } from '../core/json.ts';
 import { stoppableOf, stoppedError } from '../core/ports/stored-stops.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
@@ -21,6 +21,13 @@ export const stops: ExtensionRecord = {
       wrap(call, next) {
         if (inForce.isOpen) return next(call);
         return inForce.isKnown ? refuseOrGoOn(call, next) : whenKnown(call, next);
+      },
+      async [FORESEE](call) {
+        const covering = inForce.covering(stoppableOf(call));
+        const error =
+          (await inForce.known()) ?? (covering.length === 0 ? undefined : stoppedError(call.spec.name, covering));
+        if (error !== undefined) return { verdict: 'refuse', says: error.message, error };
+        return { verdict: 'pass', says: 'No emergency stop covers the call.' };
       },
     };
 

@@ -1,4 +1,5 @@
 import type { ExtensionRecord } from '../config/records.ts';
+import { FORESEE } from '../core/extension.ts';
 import { freezeJson, isJson, isJsonObject, isPromise } from '../core/json.ts';
 import type { Schemas } from '../core/ports/crib-context.ts';
 import { SETTLE, type ToolCall } from '../core/tool-call.ts';
@@ -19,6 +20,13 @@ export const validate: ExtensionRecord = {
       if (isPromise(parsed))
         return parsed.then((settled) => (settled.ok ? next(settle(call, settled)) : refuse(call, settled)));
       return parsed.ok ? next(settle(call, parsed)) : refuse(call, parsed);
+    },
+    async [FORESEE](call) {
+      const parse = parserOf(schemas, call.spec);
+      const parsed = typeof parse === 'function' ? await parse(call.input) : undefined;
+      if (parsed?.ok === true) return { verdict: 'pass', says: 'The arguments are valid.', call: settle(call, parsed) };
+      const { error } = parsed === undefined ? (parse as FailedResult) : refuse(call, parsed); // not a function, so a failure
+      return { verdict: 'refuse', says: error.message, error };
     },
   }),
 };

@@ -14,7 +14,7 @@ export interface EventFeed {
   /** A stream of all events from now on; undefined if the limit of listeners is reached. */
   open(): Promise<ReadableStream<Uint8Array> | undefined>;
   /** A stream of other events for one listener; `begin` returns a function that stops them. Undefined if the limit is reached. */
-  openOwn(begin: (send: EventStream['send']) => () => void): ReadableStream<Uint8Array> | undefined;
+  openOwn(begin: (own: Pick<EventStream, 'send' | 'finish'>) => () => void): ReadableStream<Uint8Array> | undefined;
   close(): void;
 }
 
@@ -68,7 +68,7 @@ export function createEventFeed(crib: Crib, options: EventFeedOptions = {}): Eve
       });
       owns.add(own);
       const timer = setInterval(own.beat, heartbeatMs).unref();
-      const stop = begin(own.send);
+      const stop = begin(own);
       return own.stream;
     },
     close() {

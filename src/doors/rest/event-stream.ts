@@ -25,6 +25,8 @@ export interface EventStream {
   send(event: string, data: unknown): void;
   /** Sends a heartbeat if no event is waiting. */
   beat(): void;
+  /** Ends the stream after the events that are waiting. */
+  finish(): void;
   end(): void;
 }
 
@@ -33,6 +35,7 @@ export function createEventStream(onGone: () => void): EventStream {
   const encoder = new TextEncoder();
   const backlog = createBacklog();
   let isOver = false;
+  let isFinishing = false;
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 
   const hasRoom = () => (controller?.desiredSize ?? 0) > 0;
@@ -42,12 +45,19 @@ export function createEventStream(onGone: () => void): EventStream {
     const lost = backlog.takeLost();
     if (lost > 0) write(toText(LOST_EVENT.name, { count: lost }));
     while (!backlog.isEmpty() && hasRoom()) write(backlog.take());
+    if (isFinishing && backlog.isEmpty()) end();
   };
   const leave = (): void => {
     if (isOver) return;
     isOver = true;
     backlog.clear();
     onGone();
+  };
+
+  const end = (): void => {
+    if (isOver) return;
+    leave();
+    controller?.close();
   };
 
   const stream = new ReadableStream<Uint8Array>(
@@ -71,11 +81,11 @@ export function createEventStream(onGone: () => void): EventStream {
     beat() {
       if (!isOver && backlog.isEmpty() && hasRoom()) write(': \n\n');
     },
-    end() {
-      if (isOver) return;
-      leave();
-      controller?.close();
+    finish() {
+      isFinishing = true;
+      flush();
     },
+    end,
   };
 }
 

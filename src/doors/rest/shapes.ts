@@ -65,13 +65,16 @@ export function object(members: Readonly<Record<string, JsonSchema>>, descriptio
   };
 }
 
+/** The schema of the issues of invalid values. */
+export const ISSUES = list(object({ path: text('A JSON pointer; empty for the whole value.'), message: text() }));
+
 /** The schema of an error. */
 const ERROR = object({
   code: text('The error code.'),
   message: text('What happened, and what to do.'),
   retryable: flag('True if the same request may succeed later.'),
   'retryAfterMs?': number('Milliseconds to wait before a retry.'),
-  'issues?': list(object({ path: text('A JSON pointer; empty for the whole value.'), message: text() })),
+  'issues?': ISSUES,
 });
 
 const CONTENT = list(anyObject('A content part as in MCP: text, image, audio, resource_link, resource.'));

@@ -89,7 +89,7 @@ function readOutput({ crib, params, query, feed, request }: RouteRequest) {
     return ok(output === undefined ? { output: '' } : { output, hasProgram: true });
   }
   if (request.method === 'HEAD') return new Response(null, { headers: EVENT_HEADERS });
-  const stream = feed.openOwn((send) => crib.server.followOutput(id, (lines) => send('output', { lines })));
+  const stream = feed.openOwn(({ send }) => crib.server.followOutput(id, (lines) => send('output', { lines })));
   if (stream !== undefined) return new Response(stream, { headers: EVENT_HEADERS });
   return refuse(503, {
     code: 'unavailable',
