@@ -1,6 +1,8 @@
-import type { Approval } from '../approvals/shown-approvals.ts';
+import type { Grant } from '../approvals/grants.ts';
+import type { Approval, ApprovalItem } from '../approvals/shown-approvals.ts';
 import type { CallRow } from '../audit/recorded-calls.ts';
 import type { Stop } from '../core/ports/stored-stops.ts';
+import { defined } from '../core/read-options.ts';
 import type { RunningCall } from '../crib/running-calls.ts';
 import type { KeyInfo } from '../identity/api-keys.ts';
 import type { ScheduleInfo } from '../tasks/schedules.ts';
@@ -29,13 +31,41 @@ export function toShownRunning({ at, ...call }: RunningCall) {
 }
 
 /** An approval request as JSON for REST and the command line. */
-export function toShownApproval({ createdAt, expiresAt, answer, claim, ...approval }: Approval) {
+export function toShownApproval({ createdAt, items, ...approval }: Approval) {
   return {
-    ...approval,
+    ...withTimes(approval),
     createdAt: toTime(createdAt),
+    ...(items !== undefined && { items: items.map(withTimes) }),
+  };
+}
+
+function withTimes<One extends ApprovalItem>({ expiresAt, answer, claim, ...one }: One) {
+  return {
+    ...one,
     expiresAt: toTime(expiresAt),
     ...(answer !== undefined && { answer: { ...answer, at: toTime(answer.at) } }),
     ...(claim !== undefined && { claim: { ...claim, at: toTime(claim.at) } }),
+  };
+}
+
+/** A remembered approval as JSON for REST and the command line: what was approved, and what passes without asking. */
+export function toShownGrant({ at, expiresAt, approval, ...grant }: Grant) {
+  const about = [
+    'tool',
+    'title',
+    'caller',
+    'profile',
+    'conversation',
+    'inside',
+    'arguments',
+    'argumentsLength',
+  ] as const;
+  return {
+    ...grant,
+    at: toTime(at),
+    expiresAt: toTime(expiresAt),
+    ...(approval !== undefined && defined(approval, about)),
+    ...defined({ remember: approval?.answer?.remember, note: approval?.answer?.note }),
   };
 }
 

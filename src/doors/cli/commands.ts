@@ -84,16 +84,21 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'approvals',
-    summary: 'list, show, approve and deny calls that require approval; forget remembered answers',
+    summary: 'list, show, approve and deny calls that require approval; list and forget remembered answers',
     words: [
-      { name: 'show|approve|deny|forget', optional: true, values: ['show', 'approve', 'deny', 'forget'] },
+      {
+        name: 'show|approve|deny|grants|forget',
+        optional: true,
+        values: ['show', 'approve', 'deny', 'grants', 'forget'],
+      },
       { name: 'ID', optional: true },
     ],
-    flags: ['state', 'note', 'remember'],
+    flags: ['state', 'note', 'remember', 'uses', 'vary'],
     values: { state: [...APPROVAL_STATES, 'all'] },
     examples: [
       'toolcrib approvals show 4f7k-9xm2-tq0d',
       'toolcrib approvals approve 4f7k-9xm2-tq0d --remember 12h',
+      `toolcrib approvals approve 4f7k-9xm2-tq0d --remember 12h --uses 20 --vary '{"amount":{"maximum":100}}'`,
       'toolcrib approvals deny 4f7k-9xm2-tq0d --note "not on a Friday"',
     ],
     load: async () => (await import('./commands/answer-approvals.ts')).answerApprovals,

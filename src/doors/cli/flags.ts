@@ -67,6 +67,8 @@ export const FLAGS = {
     takes: 'WHAT',
     summary: 'do not ask again: for this conversation, these arguments, or a time such as 12h',
   },
+  uses: { takes: 'N', summary: 'with --remember 12h: only this many further calls, with the same arguments' },
+  vary: { takes: 'JSON', summary: 'with --uses: a JSON Schema for each argument that may differ' },
   follow: { summary: 'print new lines as they arrive, until Ctrl-C' },
   from: { takes: 'FILE', summary: 'import the servers of an mcp.json' },
   force: { summary: 'replace an existing file; stop a name that is not listed' },

@@ -1,6 +1,7 @@
 import type { InputRequest, InputRequiredResult } from '@modelcontextprotocol/server';
+import type { Approval } from '../../approvals/shown-approvals.ts';
 import type { CallOptions } from '../../call/call-input.ts';
-import { approvalText } from '../../core/approval-text.ts';
+import { textOfRequest } from '../../core/approval-text.ts';
 import type { Caller } from '../../core/caller.ts';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
 import { defined } from '../../core/read-options.ts';
@@ -151,16 +152,18 @@ async function askApproval(
   const approval = await crib.approvals.get(id);
   // The approvers of the tool that runs; a call of `call_tool` only names it.
   if (!approval?.approvers.includes('caller')) return undefined;
-  const message = approvalText(approval);
-  const words =
-    approval.question === undefined
-      ? { title: 'Run it', description: `Allow "${approval.tool}" to run.` }
-      : { title: 'Yes', description: `Answer the question of "${approval.tool}" with yes.` };
-  const approve = { type: 'boolean', ...words } as const;
+  const message = textOfRequest(approval);
+  const approve = { type: 'boolean', ...wordsOf(approval) } as const;
   const requestedSchema = { type: 'object', properties: { approve }, required: ['approve'] } as const;
   const params = { mode: 'form', message, requestedSchema } as const;
   const request = { method: 'elicitation/create', params } as unknown as InputRequest; // the shape of the protocol
   return { requests: { [APPROVAL_KEY]: request }, expiresAt: approval.expiresAt };
+}
+
+function wordsOf({ tool, question, items }: Pick<Approval, 'tool' | 'question' | 'items'>) {
+  if (items !== undefined) return { title: 'Run them', description: `Allow these ${items.length} calls to run.` };
+  if (question === undefined) return { title: 'Run it', description: `Allow "${tool}" to run.` };
+  return { title: 'Yes', description: `Answer the question of "${tool}" with yes.` };
 }
 
 /** True if the client supports forms; an empty `elicitation: {}` means forms. */

@@ -7,6 +7,7 @@ import { CALL_TREE_ROUTES } from './routes/call-tree-routes.ts';
 import { CONSOLE_ROUTES } from './routes/console-routes.ts';
 import { EXECUTE_ROUTE } from './routes/execute-route.ts';
 import { FACET_ROUTES } from './routes/facet-routes.ts';
+import { GRANT_ROUTES } from './routes/grant-routes.ts';
 import { KEY_ROUTES } from './routes/key-routes.ts';
 import { PROFILE_ROUTES } from './routes/profile-routes.ts';
 import { SCHEDULE_ROUTES } from './routes/schedule-routes.ts';
@@ -40,6 +41,7 @@ export const ROUTES: readonly Route[] = [
   ...PROFILE_ROUTES,
   ...SOURCE_ROUTES,
   ...APPROVAL_ROUTES,
+  ...GRANT_ROUTES,
   ...CALL_ROUTES,
   ...CALL_TREE_ROUTES,
   ...TASK_ROUTES,

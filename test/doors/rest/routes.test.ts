@@ -95,6 +95,14 @@ interface Example {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Approves a call and further ones; returns the id of the remembered approval. */
+async function grant(ask: Served['ask']): Promise<string> {
+  const { json } = await execute(ask, 'wipe', { what: 'all' });
+  const remember = { uses: 2, forMs: 60_000, vary: { what: { enum: ['all', 'some'] } } };
+  await ask(`/api/approvals/${json.waiting.id}`, { body: { decision: 'approve', remember } });
+  return json.waiting.id;
+}
+
 /** What is asked so that each route succeeds once. */
 const SUCCESSES: Readonly<Record<string, (served: Served) => Promise<Example>>> = {
   'GET /api/tools': async () => ({ path: '/api/tools?limit=2' }),
@@ -152,6 +160,12 @@ const SUCCESSES: Readonly<Record<string, (served: Served) => Promise<Example>>> 
       body: { decision: 'approve', note: 'go', remember: 'arguments' },
     };
   },
+  'GET /api/grants': async ({ ask }) => {
+    await grant(ask);
+    return { path: '/api/grants' };
+  },
+  'DELETE /api/grants/{id}': async ({ ask }) => ({ path: `/api/grants/${await grant(ask)}` }),
+  'DELETE /api/grants': async ({ ask }) => ({ path: `/api/grants?id=${await grant(ask)}` }),
   'GET /api/calls': async ({ ask }) => {
     await execute(ask, 'add', { a: 1, b: 2 });
     return { path: '/api/calls?tool=add&limit=1' };

@@ -94,7 +94,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Calls a tool. */
+        /** Calls a tool. With `Accept: text/event-stream` the answer is a stream: started, progress, result. */
         post: operations["postApiToolsExecuteName"];
         delete?: never;
         options?: never;
@@ -245,7 +245,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists approval requests. An operator sees all of them, a caller those that it may answer or has made. */
+        /** Lists approval requests; calls of a script that wait at the same time are one. An operator sees all of them, a caller those that it may answer or has made. */
         get: operations["getApiApprovals"];
         put?: never;
         post?: never;
@@ -262,12 +262,47 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Returns one request, with full arguments until its call has ended. For operators, and for callers that may answer it or have made it. */
+        /** Returns one request or batch, with full arguments until its call has ended. For operators, and for callers that may answer it or have made it. */
         get: operations["getApiApprovalsId"];
         put?: never;
-        /** Answers a request. The first answer counts. The server runs an approved call. */
+        /** Answers a request, or all waiting calls of a batch. The first answer counts. The server runs an approved call. */
         post: operations["postApiApprovalsId"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the remembered approvals that let calls pass now. */
+        get: operations["getApiGrants"];
+        put?: never;
+        post?: never;
+        /** Forgets a remembered approval. */
+        delete: operations["deleteApiGrants"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/grants/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Forgets a remembered approval. */
+        delete: operations["deleteApiGrantsId"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1093,6 +1128,15 @@ export interface operations {
                     idempotencyKey?: string;
                     /** @description Runs the call that waits for this approval, or waits for its result if it is running. */
                     approvalId?: string;
+                    /** @description Answers what would happen. Nothing runs, is charged, is asked or is recorded. */
+                    dryRun?: boolean;
+                    /** @description With dryRun: the caller to judge for. Only for operators. Default: the caller of the request. */
+                    caller?: {
+                        /** @description Its id. */
+                        id?: string;
+                        roles?: string[];
+                        permissions?: string[];
+                    };
                     /** @description Runs the call in the background. The answer is 202, and Location has the address of the task. */
                     async?: boolean;
                     /** @description Runs the task at this time: ISO 8601, or milliseconds since 1970. A past time means at once. */
@@ -1109,13 +1153,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The tool ran. It returned a result, or it failed (error.code is tool_error). */
+            /** @description The tool ran. It returned a result, or it failed (error.code is tool_error). With dryRun: the verdicts. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
+                    "application/json": ({
                         /** @constant */
                         ok: true;
                         /** @constant */
@@ -1158,7 +1202,51 @@ export interface operations {
                         recovered?: boolean;
                         /** @description Further metadata of the result. */
                         meta?: Record<string, never>;
+                    }) | {
+                        /** @description True if the call would run now. */
+                        ok: boolean;
+                        /** @constant */
+                        status: "dryRun";
+                        /**
+                         * @description ask: the call would wait for an approval.
+                         * @enum {string}
+                         */
+                        would: "run" | "ask" | "refuse";
+                        tool: string;
+                        profile: string;
+                        caller: {
+                            id?: string;
+                            roles?: string[];
+                        };
+                        /** @description True if the caller sees the tool. */
+                        visible: boolean;
+                        /** @description True if the arguments are valid. Absent if the tool is not visible. */
+                        valid?: boolean;
+                        issues?: {
+                            /** @description A JSON pointer; empty for the whole value. */
+                            path: string;
+                            message: string;
+                        }[];
+                        /** @description The verdicts, outermost first. */
+                        layers: {
+                            /** @description The extension, or entry for what is decided before any of them. */
+                            layer: string;
+                            /**
+                             * @description unknown: only known when the call is made.
+                             * @enum {string}
+                             */
+                            verdict: "pass" | "ask" | "refuse" | "unknown";
+                            says: string;
+                            /** @description The error code of the refusal. */
+                            code?: string;
+                            retryAfterMs?: number;
+                        }[];
+                        /** @description Why the tool is visible or not. Only for operators. */
+                        reasons?: string[];
+                        /** @description Each limit with the layers that set it. Only for operators. */
+                        policy?: Record<string, never>;
                     };
+                    "text/event-stream": string;
                 };
             };
             /** @description The call requires approval and runs after it was approved, or it runs in the background. */
@@ -1506,6 +1594,49 @@ export interface operations {
                             arguments: Record<string, never>;
                             /** @description Length of the full arguments as JSON, in characters. Present if arguments is cut. */
                             argumentsLength?: number;
+                            /** @description Answers to questions of the tool. The tool receives them with the arguments. */
+                            inputResponses?: Record<string, never>;
+                            /** @description Why the call requires approval. */
+                            reason: string;
+                            /** @description The approvers, in addition to the operator. */
+                            approvers: string[];
+                            /** Format: date-time */
+                            expiresAt: string;
+                            /** @description The decision, the approver and the time. */
+                            answer?: Record<string, never>;
+                            /** @description The call that runs under this approval. */
+                            claim?: Record<string, never>;
+                            /** @description The outcome of that call. */
+                            outcome?: string;
+                            /** @description The batch of a call inside a script. Calls of a script that wait at the same time share it. */
+                            batch?: string;
+                            /** @description The calls of a batch of several, in their order. The id of the request is then that of the batch: one answer counts for all that wait. Each call can also be answered by its own id. */
+                            items?: {
+                                id: string;
+                                /** @enum {string} */
+                                state: "waiting" | "approved" | "denied" | "expired" | "withdrawn" | "claimed" | "done";
+                                tool: string;
+                                title?: string;
+                                description: string;
+                                /** @description The arguments of the call. Lists and events cut them to a few kilobytes; GET /api/approvals/{id} returns them in full. */
+                                arguments: Record<string, never>;
+                                /** @description Length of the full arguments as JSON, in characters. Present if arguments is cut. */
+                                argumentsLength?: number;
+                                /** @description Answers to questions of the tool. The tool receives them with the arguments. */
+                                inputResponses?: Record<string, never>;
+                                /** @description Why the call requires approval. */
+                                reason: string;
+                                /** @description The approvers, in addition to the operator. */
+                                approvers: string[];
+                                /** Format: date-time */
+                                expiresAt: string;
+                                /** @description The decision, the approver and the time. */
+                                answer?: Record<string, never>;
+                                /** @description The call that runs under this approval. */
+                                claim?: Record<string, never>;
+                                /** @description The outcome of that call. */
+                                outcome?: string;
+                            }[];
                             caller: {
                                 id?: string;
                                 roles?: string[];
@@ -1515,32 +1646,18 @@ export interface operations {
                             turn?: string;
                             timeZone?: string;
                             idempotencyKey?: string;
-                            /** @description Answers to questions of the tool. The tool receives them with the arguments. */
-                            inputResponses?: Record<string, never>;
                             /** @description The tools whose calls contain this call, innermost first. */
                             inside?: string[];
                             /** @description The door of the call, such as cli, rest or mcp. */
                             door: string;
-                            /** @description Why the call requires approval. */
-                            reason: string;
                             /** @description A question that the running tool asks; the call waits for the answer. Absent if the request asks whether the tool may run. */
                             question?: string;
-                            /** @description The approvers, in addition to the operator. */
-                            approvers: string[];
                             /** @description Why the caller may not answer although the policy names it. */
                             notByCaller?: string;
                             /** @description True if the call is stored; false if a running process waits for the answer. */
                             isParked: boolean;
                             /** Format: date-time */
                             createdAt: string;
-                            /** Format: date-time */
-                            expiresAt: string;
-                            /** @description The decision, the approver and the time. */
-                            answer?: Record<string, never>;
-                            /** @description The call that runs under this approval. */
-                            claim?: Record<string, never>;
-                            /** @description The outcome of that call. */
-                            outcome?: string;
                         }[];
                     };
                 };
@@ -1576,6 +1693,49 @@ export interface operations {
                             arguments: Record<string, never>;
                             /** @description Length of the full arguments as JSON, in characters. Present if arguments is cut. */
                             argumentsLength?: number;
+                            /** @description Answers to questions of the tool. The tool receives them with the arguments. */
+                            inputResponses?: Record<string, never>;
+                            /** @description Why the call requires approval. */
+                            reason: string;
+                            /** @description The approvers, in addition to the operator. */
+                            approvers: string[];
+                            /** Format: date-time */
+                            expiresAt: string;
+                            /** @description The decision, the approver and the time. */
+                            answer?: Record<string, never>;
+                            /** @description The call that runs under this approval. */
+                            claim?: Record<string, never>;
+                            /** @description The outcome of that call. */
+                            outcome?: string;
+                            /** @description The batch of a call inside a script. Calls of a script that wait at the same time share it. */
+                            batch?: string;
+                            /** @description The calls of a batch of several, in their order. The id of the request is then that of the batch: one answer counts for all that wait. Each call can also be answered by its own id. */
+                            items?: {
+                                id: string;
+                                /** @enum {string} */
+                                state: "waiting" | "approved" | "denied" | "expired" | "withdrawn" | "claimed" | "done";
+                                tool: string;
+                                title?: string;
+                                description: string;
+                                /** @description The arguments of the call. Lists and events cut them to a few kilobytes; GET /api/approvals/{id} returns them in full. */
+                                arguments: Record<string, never>;
+                                /** @description Length of the full arguments as JSON, in characters. Present if arguments is cut. */
+                                argumentsLength?: number;
+                                /** @description Answers to questions of the tool. The tool receives them with the arguments. */
+                                inputResponses?: Record<string, never>;
+                                /** @description Why the call requires approval. */
+                                reason: string;
+                                /** @description The approvers, in addition to the operator. */
+                                approvers: string[];
+                                /** Format: date-time */
+                                expiresAt: string;
+                                /** @description The decision, the approver and the time. */
+                                answer?: Record<string, never>;
+                                /** @description The call that runs under this approval. */
+                                claim?: Record<string, never>;
+                                /** @description The outcome of that call. */
+                                outcome?: string;
+                            }[];
                             caller: {
                                 id?: string;
                                 roles?: string[];
@@ -1585,32 +1745,18 @@ export interface operations {
                             turn?: string;
                             timeZone?: string;
                             idempotencyKey?: string;
-                            /** @description Answers to questions of the tool. The tool receives them with the arguments. */
-                            inputResponses?: Record<string, never>;
                             /** @description The tools whose calls contain this call, innermost first. */
                             inside?: string[];
                             /** @description The door of the call, such as cli, rest or mcp. */
                             door: string;
-                            /** @description Why the call requires approval. */
-                            reason: string;
                             /** @description A question that the running tool asks; the call waits for the answer. Absent if the request asks whether the tool may run. */
                             question?: string;
-                            /** @description The approvers, in addition to the operator. */
-                            approvers: string[];
                             /** @description Why the caller may not answer although the policy names it. */
                             notByCaller?: string;
                             /** @description True if the call is stored; false if a running process waits for the answer. */
                             isParked: boolean;
                             /** Format: date-time */
                             createdAt: string;
-                            /** Format: date-time */
-                            expiresAt: string;
-                            /** @description The decision, the approver and the time. */
-                            answer?: Record<string, never>;
-                            /** @description The call that runs under this approval. */
-                            claim?: Record<string, never>;
-                            /** @description The outcome of that call. */
-                            outcome?: string;
                         };
                     };
                 };
@@ -1633,7 +1779,7 @@ export interface operations {
                     decision: "approve" | "deny";
                     /** @description A message to the caller. */
                     note?: string;
-                    /** @description Do not ask again for this conversation ("conversation"), for the same arguments ("arguments"), or for a time ({ forMs }). */
+                    /** @description Do not ask again for this conversation ("conversation"), for the same arguments ("arguments"), for a time ({ forMs }), or, as an operator, for a number of further calls ({ uses, forMs or until, vary }): vary has a JSON Schema for each argument that may differ. */
                     remember?: unknown;
                 };
             };
@@ -1657,6 +1803,49 @@ export interface operations {
                             arguments: Record<string, never>;
                             /** @description Length of the full arguments as JSON, in characters. Present if arguments is cut. */
                             argumentsLength?: number;
+                            /** @description Answers to questions of the tool. The tool receives them with the arguments. */
+                            inputResponses?: Record<string, never>;
+                            /** @description Why the call requires approval. */
+                            reason: string;
+                            /** @description The approvers, in addition to the operator. */
+                            approvers: string[];
+                            /** Format: date-time */
+                            expiresAt: string;
+                            /** @description The decision, the approver and the time. */
+                            answer?: Record<string, never>;
+                            /** @description The call that runs under this approval. */
+                            claim?: Record<string, never>;
+                            /** @description The outcome of that call. */
+                            outcome?: string;
+                            /** @description The batch of a call inside a script. Calls of a script that wait at the same time share it. */
+                            batch?: string;
+                            /** @description The calls of a batch of several, in their order. The id of the request is then that of the batch: one answer counts for all that wait. Each call can also be answered by its own id. */
+                            items?: {
+                                id: string;
+                                /** @enum {string} */
+                                state: "waiting" | "approved" | "denied" | "expired" | "withdrawn" | "claimed" | "done";
+                                tool: string;
+                                title?: string;
+                                description: string;
+                                /** @description The arguments of the call. Lists and events cut them to a few kilobytes; GET /api/approvals/{id} returns them in full. */
+                                arguments: Record<string, never>;
+                                /** @description Length of the full arguments as JSON, in characters. Present if arguments is cut. */
+                                argumentsLength?: number;
+                                /** @description Answers to questions of the tool. The tool receives them with the arguments. */
+                                inputResponses?: Record<string, never>;
+                                /** @description Why the call requires approval. */
+                                reason: string;
+                                /** @description The approvers, in addition to the operator. */
+                                approvers: string[];
+                                /** Format: date-time */
+                                expiresAt: string;
+                                /** @description The decision, the approver and the time. */
+                                answer?: Record<string, never>;
+                                /** @description The call that runs under this approval. */
+                                claim?: Record<string, never>;
+                                /** @description The outcome of that call. */
+                                outcome?: string;
+                            }[];
                             caller: {
                                 id?: string;
                                 roles?: string[];
@@ -1666,33 +1855,119 @@ export interface operations {
                             turn?: string;
                             timeZone?: string;
                             idempotencyKey?: string;
-                            /** @description Answers to questions of the tool. The tool receives them with the arguments. */
-                            inputResponses?: Record<string, never>;
                             /** @description The tools whose calls contain this call, innermost first. */
                             inside?: string[];
                             /** @description The door of the call, such as cli, rest or mcp. */
                             door: string;
-                            /** @description Why the call requires approval. */
-                            reason: string;
                             /** @description A question that the running tool asks; the call waits for the answer. Absent if the request asks whether the tool may run. */
                             question?: string;
-                            /** @description The approvers, in addition to the operator. */
-                            approvers: string[];
                             /** @description Why the caller may not answer although the policy names it. */
                             notByCaller?: string;
                             /** @description True if the call is stored; false if a running process waits for the answer. */
                             isParked: boolean;
                             /** Format: date-time */
                             createdAt: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    getApiGrants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The remembered approvals, newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        grants: {
+                            /** @description The id of the request that was approved. */
+                            id: string;
+                            /** @description The approver. */
+                            by: string;
+                            /** Format: date-time */
+                            at: string;
                             /** Format: date-time */
                             expiresAt: string;
-                            /** @description The decision, the approver and the time. */
-                            answer?: Record<string, never>;
-                            /** @description The call that runs under this approval. */
-                            claim?: Record<string, never>;
-                            /** @description The outcome of that call. */
-                            outcome?: string;
-                        };
+                            /** @description Number of further calls; absent if they are not counted. */
+                            usesLeft?: number;
+                            /** @description The tool; absent, like the members below, if the request was purged. */
+                            tool?: string;
+                            title?: string;
+                            caller?: {
+                                id?: string;
+                                roles?: string[];
+                            };
+                            profile?: string;
+                            conversation?: string;
+                            /** @description The tools whose calls contain the call, innermost first. */
+                            inside?: string[];
+                            /** @description The approved arguments, cut to a few kilobytes. */
+                            arguments?: Record<string, never>;
+                            /** @description Length of the full arguments as JSON, in characters. Present if arguments is cut. */
+                            argumentsLength?: number;
+                            /** @description What passes: "conversation", "arguments", { forMs }, or { uses, forMs or until, vary }. */
+                            remember?: unknown;
+                            note?: string;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    deleteApiGrants: {
+        parameters: {
+            query: {
+                /** @description The id of the remembered approval. */
+                id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Later calls are asked about again. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        forgotten: string[];
+                    };
+                };
+            };
+        };
+    };
+    deleteApiGrantsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Later calls are asked about again. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        forgotten: string[];
                     };
                 };
             };
@@ -1868,6 +2143,49 @@ export interface operations {
                             arguments: Record<string, never>;
                             /** @description Length of the full arguments as JSON, in characters. Present if arguments is cut. */
                             argumentsLength?: number;
+                            /** @description Answers to questions of the tool. The tool receives them with the arguments. */
+                            inputResponses?: Record<string, never>;
+                            /** @description Why the call requires approval. */
+                            reason: string;
+                            /** @description The approvers, in addition to the operator. */
+                            approvers: string[];
+                            /** Format: date-time */
+                            expiresAt: string;
+                            /** @description The decision, the approver and the time. */
+                            answer?: Record<string, never>;
+                            /** @description The call that runs under this approval. */
+                            claim?: Record<string, never>;
+                            /** @description The outcome of that call. */
+                            outcome?: string;
+                            /** @description The batch of a call inside a script. Calls of a script that wait at the same time share it. */
+                            batch?: string;
+                            /** @description The calls of a batch of several, in their order. The id of the request is then that of the batch: one answer counts for all that wait. Each call can also be answered by its own id. */
+                            items?: {
+                                id: string;
+                                /** @enum {string} */
+                                state: "waiting" | "approved" | "denied" | "expired" | "withdrawn" | "claimed" | "done";
+                                tool: string;
+                                title?: string;
+                                description: string;
+                                /** @description The arguments of the call. Lists and events cut them to a few kilobytes; GET /api/approvals/{id} returns them in full. */
+                                arguments: Record<string, never>;
+                                /** @description Length of the full arguments as JSON, in characters. Present if arguments is cut. */
+                                argumentsLength?: number;
+                                /** @description Answers to questions of the tool. The tool receives them with the arguments. */
+                                inputResponses?: Record<string, never>;
+                                /** @description Why the call requires approval. */
+                                reason: string;
+                                /** @description The approvers, in addition to the operator. */
+                                approvers: string[];
+                                /** Format: date-time */
+                                expiresAt: string;
+                                /** @description The decision, the approver and the time. */
+                                answer?: Record<string, never>;
+                                /** @description The call that runs under this approval. */
+                                claim?: Record<string, never>;
+                                /** @description The outcome of that call. */
+                                outcome?: string;
+                            }[];
                             caller: {
                                 id?: string;
                                 roles?: string[];
@@ -1877,32 +2195,18 @@ export interface operations {
                             turn?: string;
                             timeZone?: string;
                             idempotencyKey?: string;
-                            /** @description Answers to questions of the tool. The tool receives them with the arguments. */
-                            inputResponses?: Record<string, never>;
                             /** @description The tools whose calls contain this call, innermost first. */
                             inside?: string[];
                             /** @description The door of the call, such as cli, rest or mcp. */
                             door: string;
-                            /** @description Why the call requires approval. */
-                            reason: string;
                             /** @description A question that the running tool asks; the call waits for the answer. Absent if the request asks whether the tool may run. */
                             question?: string;
-                            /** @description The approvers, in addition to the operator. */
-                            approvers: string[];
                             /** @description Why the caller may not answer although the policy names it. */
                             notByCaller?: string;
                             /** @description True if the call is stored; false if a running process waits for the answer. */
                             isParked: boolean;
                             /** Format: date-time */
                             createdAt: string;
-                            /** Format: date-time */
-                            expiresAt: string;
-                            /** @description The decision, the approver and the time. */
-                            answer?: Record<string, never>;
-                            /** @description The call that runs under this approval. */
-                            claim?: Record<string, never>;
-                            /** @description The outcome of that call. */
-                            outcome?: string;
                         };
                         /** @description A result: done with content, failed with an error, or waiting. */
                         result?: Record<string, never>;

@@ -3,12 +3,12 @@ import type { Approval } from '../../../approvals/shown-approvals.ts';
 import { argumentsLine } from '../../../core/approval-text.ts';
 import type { Caller } from '../../../core/caller.ts';
 import type { ApprovalState } from '../../../core/ports/approval-states.ts';
-import type { Remember } from '../../../core/ports/remember.ts';
+import type { GrantTerms, Remember } from '../../../core/ports/remember.ts';
 import { defined } from '../../../core/read-options.ts';
-import { ToolcribError } from '../../../core/tool-error.ts';
+import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
 import { visible, visibleJson } from '../../../core/visible-text.ts';
 import type { Crib } from '../../../crib/crib.ts';
-import { toShownApproval, toTime } from '../../shown.ts';
+import { toShownApproval, toShownGrant, toTime } from '../../shown.ts';
 import type { ExitCode, Invocation } from '../command.ts';
 import { type Flags, readDurationMs, usage } from '../flags.ts';
 import { whoIsHere, withStore } from '../open-crib.ts';
@@ -23,12 +23,13 @@ export function answerApprovals({ words, flags }: Invocation): Promise<ExitCode>
   const [verb, id] = words;
   requireFitting(verb, flags);
   if (verb === undefined) return withStore(flags, (crib) => listApprovals(crib, flags));
+  if (verb === 'grants') return withStore(flags, (crib) => listGrants(crib, flags));
   if (verb !== 'show' && !isVerb(verb))
-    throw usage(`approvals takes show, approve, deny or forget, not "${verb}".`, 'approvals');
+    throw usage(`approvals takes show, approve, deny, grants or forget, not "${verb}".`, 'approvals');
   if (id === undefined)
     throw usage(`"toolcrib approvals ${verb}" needs an ID. "toolcrib approvals" lists them.`, 'approvals');
   if (verb === 'show') return withStore(flags, (crib) => showApproval(crib, id));
-  const remember = flags.remember === undefined ? undefined : readRemember(flags.remember);
+  const remember = rememberOf(flags);
   return withStore(flags, async (crib) => {
     const outcome = await act(crib, { verb, id, note: flags.note, remember });
     if (!outcome.ok) throw new ToolcribError('failed', outcome.error.message);
@@ -39,7 +40,8 @@ export function answerApprovals({ words, flags }: Invocation): Promise<ExitCode>
   });
 }
 
-function whatFollows({ id, door }: Approval): string {
+function whatFollows({ id, door, batch }: Approval): string {
+  if (batch !== undefined) return 'The script goes on once all of its waiting calls are answered.';
   if (door === 'rest' || door === 'mcp') return 'The server that received the call runs it now.';
   return `The call has not run yet. To run it, the caller repeats the same call with --approval ${id}.`;
 }
@@ -85,7 +87,7 @@ async function listApprovals(crib: Crib, flags: Flags): Promise<ExitCode> {
   else
     printTable(
       ['ID', 'TOOL', 'CALLER', flexible('REASON'), 'EXPIRES', 'STATE', { heading: 'ARGUMENTS', isWhole: true }],
-      approvals.map(toRow),
+      approvals.flatMap(toRows),
     );
   return 0;
 }
@@ -94,11 +96,39 @@ function printApprovals(value: unknown): void {
   print(visibleJson(JSON.stringify(value, null, 2)));
 }
 
-function toRow(approval: Approval): readonly string[] {
-  const { id, tool, caller, reason, question, expiresAt, state } = approval;
+/** One row for a request; for a batch one row, and one for each call. */
+function toRows(approval: Approval): readonly (readonly string[])[] {
+  const { id, tool, caller, reason, question, expiresAt, state, items } = approval;
   const why = question === undefined ? reason : `it asks: ${question}`;
   const shown = [tool, caller.id ?? '', why].map(visible);
-  return [id, ...shown, toTime(expiresAt), state, argumentsLine(approval)];
+  const row = [id, ...shown, toTime(expiresAt), state];
+  if (items === undefined) return [[...row, argumentsLine(approval)]];
+  const calls = items.map((item) => [
+    `  ${item.id}`,
+    ...[item.tool, caller.id ?? '', item.reason].map(visible),
+    toTime(item.expiresAt),
+    item.state,
+    argumentsLine(item),
+  ]);
+  return [[...row, `${items.length} calls:`], ...calls];
+}
+
+async function listGrants(crib: Crib, flags: Flags): Promise<ExitCode> {
+  const grants = (await crib.approvals.grants()).map(toShownGrant);
+  if (flags.json === true) printApprovals({ grants });
+  else if (grants.length === 0) note('No approvals are remembered.');
+  else
+    printTable(
+      ['ID', 'TOOL', 'CALLER', 'BY', 'EXPIRES', 'USES LEFT', { heading: 'REMEMBERED', isWhole: true }],
+      grants.map(({ id, tool = '', caller, by, expiresAt, usesLeft, remember, arguments: given }) => [
+        id,
+        ...[tool, caller?.id ?? '', by].map(visible),
+        expiresAt,
+        usesLeft === undefined ? '' : String(usesLeft),
+        `${visibleJson(JSON.stringify(remember ?? ''))} ${argumentsLine({ arguments: given ?? {} })}`,
+      ]),
+    );
+  return 0;
 }
 
 function requireFitting(verb: string | undefined, flags: Flags): void {
@@ -106,11 +136,31 @@ function requireFitting(verb: string | undefined, flags: Flags): void {
     throw usage('--state only filters the list: use it without a verb.', 'approvals');
   const isAnswer = verb === 'approve' || verb === 'deny';
   if (flags.note !== undefined && !isAnswer) throw usage('--note can only be used with approve or deny.', 'approvals');
-  if (flags.remember !== undefined && verb !== 'approve')
-    throw usage('--remember can only be used with approve.', 'approvals');
+  for (const flag of ['remember', 'uses', 'vary'] as const)
+    if (flags[flag] !== undefined && verb !== 'approve')
+      throw usage(`--${flag} can only be used with approve.`, 'approvals');
 }
 
-function readRemember(text: string): Remember {
+function rememberOf({ remember, uses, vary }: Flags): Remember | undefined {
+  const scope = remember === undefined ? undefined : readRemember(remember);
+  if (uses === undefined && vary === undefined) return scope;
+  if (uses === undefined) throw usage('--vary needs --uses: the number of further calls.', 'approvals');
+  if (typeof scope !== 'object')
+    throw usage('--uses needs an end: --remember with a time such as 30m, 12h or 7d.', 'approvals');
+  if (!/^[0-9]{1,9}$/.test(uses)) throw usage(`--uses takes a whole number, not "${uses}".`, 'approvals');
+  return { ...scope, uses: Number(uses), ...(vary !== undefined && { vary: readVary(vary) }) };
+}
+
+function readVary(text: string): NonNullable<GrantTerms['vary']> {
+  try {
+    return JSON.parse(text); // the crib checks it
+  } catch (cause) {
+    const example = `'{"amount":{"maximum":100}}'`;
+    throw usage(`--vary takes a JSON object such as ${example}: ${messageOf(cause)}`, 'approvals');
+  }
+}
+
+function readRemember(text: string): 'conversation' | 'arguments' | { readonly forMs: number } {
   if (text === 'conversation' || text === 'arguments') return text;
   const forMs = readDurationMs(text);
   if (forMs !== undefined) return { forMs };
