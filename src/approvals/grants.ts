@@ -1,7 +1,7 @@
 import type { Permit } from '../core/approval-request.ts';
 import { isPromise, type JsonObject, type JsonSchema } from '../core/json.ts';
 import type { Schemas } from '../core/ports/crib-context.ts';
-import { fixedArguments, type GrantTerms, isGrantTerms, type Remember } from '../core/ports/remember.ts';
+import { fixedArguments, type GrantTerms, isGrantTerms, jsonTypeOf, type Remember } from '../core/ports/remember.ts';
 import type {
   ListedGrant,
   RememberedApproval,
@@ -72,12 +72,13 @@ function typedOf(schema: JsonSchema): JsonSchema | undefined {
 /** True if a remembered approval covers a call with these arguments. Those that may not vary are exactly the approved ones. */
 export function coversArguments({ terms }: RememberedApproval, input: JsonObject, schemas: Schemas): boolean {
   if (terms === undefined) return true;
-  const { vary = {}, fixedHash } = terms;
+  const { vary = {}, fixedHash, types } = terms;
   if (argumentsHash(fixedArguments(input, terms)) !== fixedHash) return false;
   try {
     return Object.entries(vary).every(([name, schema]) => {
       const typed = typedOf(schema);
-      return typed !== undefined && Object.hasOwn(input, name) && fits(input[name], typed, schemas);
+      const isOfType = Object.hasOwn(input, name) && jsonTypeOf(input[name]) === types[name];
+      return typed !== undefined && isOfType && fits(input[name], typed, schemas);
     });
   } catch (cause) {
     if (!(cause instanceof ToolcribError)) throw cause;

@@ -1,6 +1,13 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../core/json.ts';
-import { endOfGrant, fixedArguments, type GrantTerms, isGrantTerms } from '../core/ports/remember.ts';
+import {
+  endOfGrant,
+  fixedArguments,
+  type GrantFit,
+  type GrantTerms,
+  isGrantTerms,
+  jsonTypeOf,
+} from '../core/ports/remember.ts';
 import type {
   ApprovalReply,
   ApprovalSubject,
@@ -17,7 +24,7 @@ export function grantKeysOf(subject: ApprovalSubject): readonly string[] {
   if (subject.callerId === '') return [];
   // An approval for all arguments was given by a person who saw no answers, so it does not cover a call with answers.
   if (subject.answersHash !== undefined) return [argumentsKey(subject)];
-  const keys = [argumentsKey(subject), grantKey(subject, ['time'])];
+  const keys = [argumentsKey(subject), termsKey(subject), grantKey(subject, ['time'])];
   return conversation === undefined ? keys : [...keys, grantKey(subject, ['conversation', conversation])];
 }
 
@@ -44,7 +51,9 @@ function grantOf(asked: StoredApproval, { remember }: ApprovalReply, at: number)
 function countOf({ arguments: given }: StoredApproval, terms: GrantTerms): Pick<GrantRow, 'uses_left' | 'terms'> {
   const { uses, vary } = terms;
   const fixedHash = hash('sha256', canonicalJson(fixedArguments(given, terms)));
-  return { uses_left: uses, terms: JSON.stringify({ fixedHash, ...(vary !== undefined && { vary }) }) };
+  const types = Object.fromEntries(Object.keys(vary ?? {}).map((name) => [name, jsonTypeOf(given[name])]));
+  const fit: GrantFit = { fixedHash, types, ...(vary !== undefined && { vary }) };
+  return { uses_left: uses, terms: JSON.stringify(fit) };
 }
 
 /** Stores the remembered approval of a request, if this reply has answered it. */
@@ -141,7 +150,7 @@ function coveringGrants(keys: readonly string[], at: number): Statement {
 
 function termsOf(row: Row) {
   if (row.terms === null) return {};
-  return { terms: jsonOf(row, 'terms') as Pick<GrantTerms, 'vary'> & { readonly fixedHash: string } }; // written by countOf
+  return { terms: jsonOf(row, 'terms') as GrantFit }; // written by countOf
 }
 
 function toGrant(row: Row, at: number): ListedGrant {

@@ -8,6 +8,7 @@ import { auditContract } from './audit-contract.ts';
 import { batchesContract } from './batches-contract.ts';
 import { approvalBoundsContract, repeatBoundsContract } from './bounds-contract.ts';
 import { claimsContract } from './claims-contract.ts';
+import { grantsContract } from './grants-contract.ts';
 import { indexesContract } from './indexes-contract.ts';
 import { keysContract } from './keys-contract.ts';
 import { budgetsContract } from './limits-contract.ts';
@@ -37,6 +38,7 @@ export function storeContract(place: () => Promise<string>, emptyPlace = place):
   describe('bounds on idempotency keys', () => repeatBoundsContract(opened, place));
   describe('calls parked for a server', () => parkedContract(opened));
   describe('batches of approvals', () => batchesContract(opened));
+  describe('remembered approvals with a number of uses', () => grantsContract(opened, place));
   describe('claims', () => claimsContract(opened, place));
   describe('API keys', () => keysContract(opened));
   describe('schedules', () => schedulesContract(opened, place));

@@ -94,6 +94,20 @@ export function endOfGrant(remember: Remember, at: number): number {
   return Math.min(until === undefined ? at + Math.floor(forMs ?? 0) : Date.parse(until), at + MAX_REMEMBER_MS);
 }
 
+/** What the arguments of a call must fit, to be covered by a remembered approval. */
+export interface GrantFit extends Pick<GrantTerms, 'vary'> {
+  /** Hash of the arguments that may not vary. */
+  readonly fixedHash: string;
+  /** The types of the approved values of those that may. */
+  readonly types: Readonly<Record<string, string>>;
+}
+
+/** The type of a value in JSON. A varying argument keeps it, whatever its schema allows. */
+export function jsonTypeOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
 /** The arguments that must stay as approved. */
 export function fixedArguments(input: JsonObject, { vary = {} }: Pick<GrantTerms, 'vary'>): JsonObject {
   return Object.fromEntries(Object.entries(input).filter(([name]) => !Object.hasOwn(vary, name)));

@@ -3,7 +3,7 @@ import type { JsonObject } from '../json.ts';
 import type { Approver } from '../policy.ts';
 import type { ToolResult } from '../tool-result.ts';
 import type { ApprovalState } from './approval-states.ts';
-import type { GrantTerms, Remember } from './remember.ts';
+import type { GrantFit, Remember } from './remember.ts';
 import type { KeepBound, KeepBounds } from './stored-results.ts';
 
 /** Everything that an answer is bound to. */
@@ -161,7 +161,7 @@ export interface RememberedApproval {
   readonly id: string;
   readonly by: string;
   /** Present if it counts its uses: the arguments of a call must fit. */
-  readonly terms?: Pick<GrantTerms, 'vary'> & { readonly fixedHash: string };
+  readonly terms?: GrantFit;
 }
 
 /** A remembered approval as listed. */
