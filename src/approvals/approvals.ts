@@ -6,6 +6,7 @@ import type { ApprovalReply, ListedApproval, StoredApproval, StoredApprovals } f
 import { describe } from '../core/read-options.ts';
 import { ToolcribError, type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
+import { type ApprovalBinding, toBinding } from './approval-binding.ts';
 import { type Grant, whyNotRemembered } from './grants.ts';
 import { type ApprovalDecision, type ApprovalFilter, readApprovalFilter, readDecision } from './read-decision.ts';
 import {
@@ -28,6 +29,8 @@ export interface CribApprovals {
   list(filter?: ApprovalFilter, by?: Caller): Promise<readonly Approval[]>;
   /** Returns one request, by its id or that of its batch. Its arguments are complete while it is waiting, approved or running. With `by`: only if this caller may answer it or has made it. */
   get(id: string, by?: Caller): Promise<Approval | undefined>;
+  /** What an answer to this request is bound to, and the last approved request of the same tool and caller. With `by`: only what this caller may see. */
+  binding(id: string, by?: Caller): Promise<ApprovalBinding | undefined>;
   /** Answers a request once; of a batch, all requests that still wait. Does not run the call. Never rejects. */
   answer(id: string, decision: ApprovalDecision, by: Caller): Promise<ApprovalOutcome>;
   /** Forgets the remembered approval of this request. Never rejects. */
@@ -75,6 +78,12 @@ export function createApprovals({ store, redact }: Pick<CribContext, 'store' | '
       return toBatch(
         found.filter((one) => by === undefined || concerns(one, by)).map((one) => toShownApproval(one, redact)),
       );
+    },
+    binding: async (id, by) => {
+      const isSeen = (one: StoredApproval) => by === undefined || concerns(one, by);
+      const [found] = (await requestsOf(id, stored)).filter(isSeen);
+      const last = found === undefined ? undefined : await stored?.lastApproved(found);
+      return found === undefined ? undefined : toBinding(found, last && isSeen(last) ? last : undefined, redact);
     },
     answer: (id, decision, by) => change(id, by, answerWith(decision)),
     forget: (id, by) => change(id, by, forget),

@@ -10,8 +10,19 @@ import type { ToolResult } from '../core/tool-result.ts';
 import { bindingOf, endOfBindings, isApprovalId, MAX_SKEW_MS, stateOf, toApproval, toListed } from './approval-rows.ts';
 import { IS_OPEN } from './approval-statements.ts';
 import { jsonOf, numberOf, type Row, type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
+import { ownerKey } from './repeats.ts';
 
-type Reads = 'get' | 'ofBatch' | 'find' | 'stateOf' | 'statesOf' | 'list' | 'states' | 'runnable' | 'ofCall';
+type Reads =
+  | 'get'
+  | 'ofBatch'
+  | 'find'
+  | 'stateOf'
+  | 'statesOf'
+  | 'list'
+  | 'states'
+  | 'runnable'
+  | 'ofCall'
+  | 'lastApproved';
 
 /** The read-only queries on approval requests. */
 export function readApprovals(engine: SqlEngine, now: () => number): Pick<StoredApprovals, Reads> {
@@ -69,6 +80,11 @@ export function readApprovals(engine: SqlEngine, now: () => number): Pick<Stored
       if (row === undefined) return undefined;
       return { approval: toApproval(row, now()), ...(row.result !== null && { result: resultOf(row) }) };
     },
+    lastApproved: async (request) => {
+      const at = now();
+      const rows = await engine.read(earlierApproved(request));
+      return rows.map((row) => toApproval(row, at)).find(({ tool }) => tool === request.tool);
+    },
   };
 }
 
@@ -111,6 +127,17 @@ function listStatement({ state, limit, isOncePerBatch, ...named }: ApprovalListi
         SELECT min(id) FROM toolcrib_approvals WHERE batch = one.batch AND ${where}))
       ORDER BY created_at DESC LIMIT ?`,
     params: [...params, ...params, limit],
+  };
+}
+
+/** Number of earlier approved requests of a caller among which the one for the same tool is looked for. */
+const LOOKED_AT = 200;
+
+function earlierApproved({ id, callerId, createdAt }: StoredApproval): Statement {
+  return {
+    sql: `SELECT ${CUT} FROM toolcrib_approvals WHERE owner = ? AND state IN ('approved', 'claimed', 'done')
+      AND created_at <= ? AND id <> ? ORDER BY created_at DESC LIMIT ?`,
+    params: [ownerKey(callerId), createdAt, id, LOOKED_AT],
   };
 }
 

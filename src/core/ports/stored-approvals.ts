@@ -214,6 +214,8 @@ export interface StoredApprovals {
   takeResult(id: string, which: 'first' | 'any'): Promise<ToolResult | undefined>;
   /** Ends a waiting request; false if it is not waiting. */
   end(id: string, state: 'expired' | 'withdrawn'): Promise<boolean>;
+  /** The newest earlier request of the same caller for the same tool that was approved, with long arguments cut. */
+  lastApproved(request: StoredApproval): Promise<StoredApproval | undefined>;
   /** The remembered approvals that may cover this subject: those without a count first, then the newest. */
   remembered(subject: ApprovalSubject): Promise<readonly RememberedApproval[]>;
   /** Counts one use of a remembered approval. False if none is left, it has ended or was forgotten. */

@@ -1,6 +1,7 @@
 import { ok } from './answers.ts';
 import { describeRoutes } from './openapi-document.ts';
 import type { Route } from './route.ts';
+import { APPROVAL_BINDING_ROUTE } from './routes/approval-binding-route.ts';
 import { APPROVAL_ROUTES } from './routes/approval-routes.ts';
 import { CALL_ROUTES } from './routes/call-routes.ts';
 import { CALL_TREE_ROUTES } from './routes/call-tree-routes.ts';
@@ -42,6 +43,7 @@ export const ROUTES: readonly Route[] = [
   ...SOURCE_ROUTES,
   ...APPROVAL_ROUTES,
   ...GRANT_ROUTES,
+  APPROVAL_BINDING_ROUTE,
   ...CALL_ROUTES,
   ...CALL_TREE_ROUTES,
   ...TASK_ROUTES,

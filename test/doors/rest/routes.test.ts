@@ -153,6 +153,10 @@ const SUCCESSES: Readonly<Record<string, (served: Served) => Promise<Example>>> 
     const { json } = await execute(ask, 'wipe', { what: 'all' });
     return { path: `/api/approvals/${json.waiting.id}` };
   },
+  'GET /api/approvals/{id}/binding': async ({ ask }) => {
+    const { json } = await execute(ask, 'wipe', { what: 'all' });
+    return { path: `/api/approvals/${json.waiting.id}/binding` };
+  },
   'POST /api/approvals/{id}': async ({ ask }) => {
     const { json } = await execute(ask, 'wipe', { what: 'all' });
     return {

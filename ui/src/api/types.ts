@@ -308,6 +308,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/approvals/{id}/binding": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the hashes that an answer is bound to, and the last approved request of the same caller for the same tool. */
+        get: operations["getApiApprovalsIdBinding"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/calls": {
         parameters: {
             query?: never;
@@ -1968,6 +1985,47 @@ export interface operations {
                 content: {
                     "application/json": {
                         forgotten: string[];
+                    };
+                };
+            };
+        };
+    };
+    getApiApprovalsIdBinding: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The hashes and the earlier request. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        argumentsHash: string;
+                        definitionHash: string;
+                        /** @description The last approved request of the same caller for the same tool. */
+                        previous?: {
+                            id: string;
+                            /** @description The arguments of that call. Long ones are cut. */
+                            arguments: Record<string, never>;
+                            /** @description Length of the full arguments as JSON, in characters. Present if arguments is cut. */
+                            argumentsLength?: number;
+                            /** @description The approver. */
+                            by?: string;
+                            /** Format: date-time */
+                            at: string;
+                            /** @description True if the arguments are the same as now. */
+                            sameArguments: boolean;
+                            /** @description True if the definition of the tool is the same as now. */
+                            sameDefinition: boolean;
+                        };
                     };
                 };
             };
