@@ -47,7 +47,14 @@ function LoadedCard({ approval, binding, hasKeys }: LoadedCardProps) {
   return (
     <article className={classes.card} aria-label="Request for approval" ref={article}>
       <div className={classes.body}>
-        <ApprovalSentence approval={approval} />
+        <div className={classes.first}>
+          <ApprovalSentence approval={approval} />
+          {approval.state === 'waiting' && (
+            <span className={classes.left}>
+              <Countdown until={approval.expiresAt} />
+            </span>
+          )}
+        </div>
         <p className={classes.reason}>
           {approval.question === undefined && (
             <>
@@ -121,7 +128,7 @@ function toDifference({ arguments: given, caller }: Approval, { previous }: Appr
 
 /** Who asks, from where, until when, and what the answer is bound to. */
 function Facts({ approval, binding }: Omit<LoadedCardProps, 'hasKeys'>) {
-  const { caller, profile, conversation, turn, door, createdAt, expiresAt, state, timeZone, idempotencyKey } = approval;
+  const { caller, profile, conversation, turn, door, createdAt, timeZone, idempotencyKey } = approval;
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['Roles', caller.roles?.join(', ') || undefined],
     ['Profile', profile],
@@ -155,14 +162,6 @@ function Facts({ approval, binding }: Omit<LoadedCardProps, 'hasKeys'>) {
           <dd>
             arguments <span className="name">{binding.argumentsHash.slice(0, 8)}</span>, definition{' '}
             <span className="name">{binding.definitionHash.slice(0, 8)}</span>
-          </dd>
-        </div>
-      )}
-      {state === 'waiting' && (
-        <div>
-          <dt className="hidden-words">Time left</dt>
-          <dd>
-            <Countdown until={expiresAt} />
           </dd>
         </div>
       )}

@@ -6,6 +6,7 @@ let now = Date.now();
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
+  if (timer === undefined) now = Date.now();
   timer ??= setInterval(() => {
     now = Date.now();
     for (const tell of listeners) tell();
@@ -20,10 +21,7 @@ function subscribe(listener: () => void): () => void {
 
 /** The time by a clock that all parts of the page share. It ticks once a second. */
 export function useNow(): number {
-  return useSyncExternalStore(subscribe, () => {
-    if (timer === undefined) now = Date.now();
-    return now;
-  });
+  return useSyncExternalStore(subscribe, () => now);
 }
 
 /** How long ago, in the words of a list: now, 12 s ago, 4 min ago, 3 h ago, 2 d ago. */

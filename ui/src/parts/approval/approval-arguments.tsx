@@ -1,3 +1,4 @@
+import { VisuallyHidden } from '@mantine/core';
 import { useState } from 'react';
 import { countSuspicious } from '../visible-characters.ts';
 import { VisibleText } from '../visible-text.tsx';
@@ -79,7 +80,7 @@ function Value({ row, shown, onOpen }: { row: ArgumentRow; shown: number; onOpen
       <button type="button" className={classes.fold} aria-expanded="false" onClick={() => onOpen(PAGE)}>
         <span>{size}</span>
         <span className={classes.show}>Open {kind === 'heading' ? 'it' : 'the value'}</span>
-        <span className="hidden-words"> of {name}</span>
+        <VisuallyHidden>of {name}</VisuallyHidden>
       </button>
     );
   if (kind === 'heading') return <span className="soft">{text}</span>;

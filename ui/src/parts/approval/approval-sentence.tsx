@@ -23,6 +23,11 @@ function isShort(value: Json): boolean {
   return (typeof value === 'string' && value !== '' && value.length <= 80) || typeof value === 'number';
 }
 
+/** `to` reads as it is; other names read "with path". */
+function isPreposition(name: string): boolean {
+  return ['to', 'from', 'at', 'into', 'on'].includes(name);
+}
+
 /** Who wants to do what to what, in one sentence. */
 export function ApprovalSentence({ approval }: { readonly approval: Approval }) {
   const { caller, tool, title, question, inside } = approval;
@@ -48,7 +53,8 @@ export function ApprovalSentence({ approval }: { readonly approval: Approval }) 
           {object !== undefined && (
             <>
               {' '}
-              with <VisibleText text={object[0]} limit={60} /> <ObjectText value={object[1]} />
+              {isPreposition(object[0]) ? '' : 'with '}
+              <VisibleText text={object[0]} limit={60} /> <ObjectText value={object[1]} />
             </>
           )}
         </>
