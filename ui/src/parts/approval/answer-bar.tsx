@@ -44,34 +44,38 @@ export function AnswerBar(props: AnswerBarProps) {
     n: () => noteInput.current?.focus(),
   });
   return (
-    <div className={classes.bar} ref={bar}>
-      <MemoryOrWhyNot {...props} remember={remember} onRemember={setRemember} />
-      <div className={classes.answers}>
-        <TextInput
-          ref={noteInput}
-          className={classes.note ?? ''}
-          aria-label="Note to the caller"
-          placeholder="Note to the caller (optional)"
-          maxLength={2000}
-          value={note}
-          onChange={({ currentTarget }) => setNote(currentTarget.value)}
-        />
-        <Button
-          variant="default"
-          size="sm"
-          disabled={!mayAnswer}
-          onClick={() => answer('deny')}
-          className={classes.deny ?? ''}
-        >
-          Deny {hasKeys && <Kbd className={classes.key ?? ''}>D</Kbd>}
-        </Button>
-        <Button size="sm" disabled={!mayApprove} onClick={() => answer('approve')}>
-          {remember === undefined ? 'Approve' : 'Approve and remember'}{' '}
-          {hasKeys && <Kbd className={classes.key ?? ''}>A</Kbd>}
-        </Button>
+    <>
+      <div className={classes.memory}>
+        <MemoryOrWhyNot {...props} remember={remember} onRemember={setRemember} />
       </div>
-      <Obstacle folded={folded} isOver={isOver} error={props.error} onOpenFolded={onOpenFolded} hasKeys={hasKeys} />
-    </div>
+      <div className={classes.bar} ref={bar}>
+        <div className={classes.answers}>
+          <TextInput
+            ref={noteInput}
+            className={classes.note ?? ''}
+            aria-label="Note to the caller"
+            placeholder="Note to the caller (optional)"
+            maxLength={2000}
+            value={note}
+            onChange={({ currentTarget }) => setNote(currentTarget.value)}
+          />
+          <Button
+            variant="default"
+            size="sm"
+            disabled={!mayAnswer}
+            onClick={() => answer('deny')}
+            className={classes.deny ?? ''}
+          >
+            Deny {hasKeys && <Kbd className={classes.key ?? ''}>D</Kbd>}
+          </Button>
+          <Button size="sm" disabled={!mayApprove} onClick={() => answer('approve')}>
+            {remember === undefined ? 'Approve' : 'Approve and remember'}{' '}
+            {hasKeys && <Kbd className={classes.key ?? ''}>A</Kbd>}
+          </Button>
+        </div>
+        <Obstacle folded={folded} isOver={isOver} error={props.error} onOpenFolded={onOpenFolded} hasKeys={hasKeys} />
+      </div>
+    </>
   );
 }
 
