@@ -1,0 +1,186 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useMemo, useRef } from 'react';
+import { api } from '../../api/client.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { useServerEvents } from '../../parts/live-events.ts';
+import { toDuration, useNow } from '../../parts/relative-time.tsx';
+import { VisibleText } from '../../parts/visible-text.tsx';
+import { type CallRow, statusOf, toWords } from './call-types.ts';
+import classes from './waterfall.module.css';
+import { placeOf, type Stretch, type TreeRow, toStretches, toTree } from './waterfall-layout.ts';
+
+interface WaterfallProps {
+  /** The outermost call. */
+  readonly root: string;
+  readonly open: string;
+  onOpen(id: string): void;
+}
+
+/** The nested calls of a call, as bars along the time. Idle stretches are folded. */
+export function Waterfall({ root, open, onOpen }: WaterfallProps) {
+  const { call, children, error } = useTree(root);
+  const now = useNow();
+  const isRunning = call?.outcome === 'running' || children.some(({ outcome }) => outcome === 'running');
+  const rows = useMemo(() => toTree(call, children, isRunning ? now : 0), [call, children, isRunning, now]);
+  const stretches = useMemo(() => toStretches(rows), [rows]);
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 28,
+    overscan: 10,
+  });
+  if (error !== null)
+    return (
+      <Empty title="The nested calls could not be loaded.">
+        <p className="soft">
+          <VisibleText text={error.message} />
+        </p>
+      </Empty>
+    );
+  const [first] = rows;
+  if (first === undefined) return <div className={classes.scroller} aria-busy="true" />;
+  return (
+    <div className={classes.scroller} ref={scroller}>
+      <Axis rows={rows} stretches={stretches} />
+      <div
+        role="treegrid"
+        aria-label="Nested calls"
+        aria-rowcount={rows.length}
+        className={classes.rows}
+        style={{ height: virtual.getTotalSize() }}
+      >
+        <IdleBands stretches={stretches} />
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const item = rows[index];
+          if (item === undefined) return null;
+          return (
+            <Bar
+              key={item.row.callId}
+              item={item}
+              place={{ index, top: start }}
+              stretches={stretches}
+              isOpen={item.row.callId === open}
+              onOpen={onOpen}
+            />
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function useTree(root: string) {
+  const queries = useQueryClient();
+  const path = `/api/calls/${encodeURIComponent(root)}`;
+  const outer = useQuery({
+    queryKey: ['calls', root],
+    queryFn: ({ signal }) => api<{ call?: CallRow }>(path, { signal }),
+  });
+  const inner = useQuery({
+    queryKey: ['calls', root, 'children'],
+    queryFn: ({ signal }) => api<{ calls: readonly CallRow[] }>(`${path}/children`, { signal }),
+  });
+  const known = useRef<ReadonlySet<string>>(new Set());
+  const children = inner.data?.calls ?? NONE;
+  known.current = new Set([root, ...children.map(({ callId }) => callId)]);
+  useServerEvents(['calls', 'calls-started'], (_name, data) => {
+    const { callId, parentId = '' } = data as Pick<CallRow, 'callId' | 'parentId'>; // the shape of the events
+    if (known.current.has(callId) || known.current.has(parentId))
+      void queries.invalidateQueries({ queryKey: ['calls', root] });
+  });
+  return { call: outer.data?.call, children, error: outer.error ?? inner.error };
+}
+
+const NONE: readonly CallRow[] = [];
+
+/** The time along the top: how long the whole took, and how much of it was idle. */
+function Axis({ rows, stretches }: { readonly rows: readonly TreeRow[]; readonly stretches: readonly Stretch[] }) {
+  const idleMs = stretches.reduce((sum, { from, to, isIdle }) => (isIdle ? sum + to - from : sum), 0);
+  const total = (stretches.at(-1)?.to ?? 0) - (stretches[0]?.from ?? 0);
+  return (
+    <div className={classes.axis}>
+      <span className={classes.label}>
+        {rows.length === 1 ? 'No nested calls' : `${(rows.length - 1).toLocaleString('en')} nested calls`}
+      </span>
+      <span className={classes.track}>
+        <span>0</span>
+        {idleMs > 0 && <span className={classes.note}>{toDuration(idleMs)} idle, folded</span>}
+        <span className={classes.total}>{toDuration(total)}</span>
+      </span>
+      <span />
+    </div>
+  );
+}
+
+function IdleBands({ stretches }: { readonly stretches: readonly Stretch[] }) {
+  return (
+    <div className={classes.bands} aria-hidden="true">
+      {stretches.map(({ from, to, left, right, isIdle }) =>
+        isIdle ? (
+          <span
+            key={from}
+            className={classes.band}
+            title={`Idle for ${toDuration(to - from)}`}
+            style={{ left: `${left * 100}%`, width: `${(right - left) * 100}%` }}
+          />
+        ) : null,
+      )}
+    </div>
+  );
+}
+
+interface BarProps {
+  readonly item: TreeRow;
+  readonly place: { readonly index: number; readonly top: number };
+  readonly stretches: readonly Stretch[];
+  readonly isOpen: boolean;
+  onOpen(id: string): void;
+}
+
+function Bar({ item: { row, depth, start, end }, place, stretches, isOpen, onOpen }: BarProps) {
+  const left = placeOf(start, stretches);
+  const width = Math.max(0, placeOf(end, stretches) - left);
+  const status = statusOf(row);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: rows of a virtual tree are placed by hand
+    <div
+      role="row"
+      aria-level={depth + 1}
+      aria-rowindex={place.index + 1}
+      aria-selected={isOpen}
+      className={classes.row}
+      style={{ transform: `translateY(${place.top}px)` }}
+      tabIndex={0}
+      onClick={() => onOpen(row.callId)}
+      onKeyDown={({ key }) => key === 'Enter' && onOpen(row.callId)}
+    >
+      {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see above */}
+      <span role="gridcell" className={`name ${classes.label}`} style={{ paddingLeft: Math.min(depth, 12) * 14 }}>
+        <VisibleText text={row.tool === '' ? 'unknown tool' : row.tool} limit={80} />
+      </span>
+      {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see above */}
+      <span role="gridcell" className={classes.track}>
+        <span
+          className={classes.bar}
+          data-status={status}
+          style={{ left: `${left * 100}%`, width: `max(3px, ${width * 100}%)` }}
+          title={`${status === 'failed' ? toWords(row.outcome) : status}, ${toDuration(end - start)}`}
+        />
+        {status === 'failed' && (
+          <span
+            className={classes.failure}
+            style={{ left: `min(calc(${(left + width) * 100}% + 8px), calc(100% - 110px))` }}
+          >
+            {toWords(row.outcome)}
+          </span>
+        )}
+      </span>
+      {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see above */}
+      <span role="gridcell" className={classes.duration}>
+        {toDuration(end - start)}
+      </span>
+    </div>
+  );
+}
