@@ -52,7 +52,8 @@ export type ParsedJson = { readonly node: JsonNode } | { readonly problem: JsonP
 const MAX_DEPTH = 500;
 const SPACE = /[ \t\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const PLAIN = /[^"\\\u0000-\u001f]*/y;
+const [FIRST_CONTROL, LAST_CONTROL] = ['\u0000', '\u001f'];
+const PLAIN = new RegExp(`[^"\\\\${FIRST_CONTROL}-${LAST_CONTROL}]*`, 'y');
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const WORDS: readonly (readonly [string, boolean | null])[] = [
   ['true', true],
