@@ -1,6 +1,6 @@
 import { type OutputUnit, Validator } from '@cfworker/json-schema';
 import { type JsonNode, parseJson } from '../json/json-text.ts';
-import { nodeAt, toPointer, toValue } from '../json/json-value.ts';
+import { nodeAt, toPointer, toSteps, toValue } from '../json/json-value.ts';
 import type { Schema } from './schema.ts';
 
 /** What is wrong at a place of the arguments; the path is a JSON pointer. The server's issues have the same shape. */
@@ -75,17 +75,7 @@ function toIssue(error: OutputUnit, root: JsonNode): Issue {
   if (error.keyword === 'required' && name !== undefined)
     return { path: pointer + toPointer([name]), message: 'is required' };
   if (error.keyword === 'false') return { path: pointer, message: 'is not an argument of this tool' };
-  return { path: pointer, message: wordsOf(error, hasText(root, pointer)) };
-}
-
-function hasText(root: JsonNode, pointer: string): boolean {
-  const steps = pointer.split('/').slice(1);
-  return (
-    nodeAt(
-      root,
-      steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')),
-    )?.type === 'string'
-  );
+  return { path: pointer, message: wordsOf(error, nodeAt(root, toSteps(pointer))?.type === 'string') };
 }
 
 function wordsOf({ keyword, error }: OutputUnit, isText: boolean): string {

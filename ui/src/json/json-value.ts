@@ -41,6 +41,12 @@ export function toPointer(path: JsonPath): string {
   return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
+/** The steps of a JSON pointer. */
+export function toSteps(pointer: string): readonly string[] {
+  const steps = pointer.split('/').slice(1);
+  return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
 /** Writes a node without spaces; members in their order, or sorted so that equal values have equal texts. */
 export function printJson(node: JsonNode, order: 'kept' | 'sorted' = 'kept'): string {
   if (node.type === 'number') return node.raw;
