@@ -1,5 +1,101 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import { api } from '../../api/client.ts';
+import { Empty } from '../../parts/empty.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { VisibleText } from '../../parts/visible-text.tsx';
+import { DefinitionTab } from './definition-tab.tsx';
+import { ExplainTab } from './explain-tab.tsx';
+import { HistoryTab } from './history-tab.tsx';
+import { RunTab } from './run-tab.tsx';
+import classes from './tool.module.css';
+import { ToolFacts } from './tool-facts.tsx';
+import type { ToolDetail } from './tool-types.ts';
 
+const TABS = [
+  ['run', 'Run'],
+  ['definition', 'Definition'],
+  ['history', 'History'],
+  ['explain', 'Access and limits'],
+] as const;
+
+type Tab = (typeof TABS)[number][0];
+
+/** One tool: what it is, how it is run, how it changed, and which layer limits it. */
 export function ToolPage({ name }: { readonly name: string }) {
-  return <PageHeader title="Tools" detail={name} />;
+  const { data, error } = useQuery({
+    queryKey: ['tool', name],
+    queryFn: ({ signal }) => api<ToolDetail>(`/api/tools/${encodeURIComponent(name)}`, { signal }),
+  });
+  return (
+    <>
+      <PageHeader title="Tools" detail={name.length > 120 ? `${name.slice(0, 120)}…` : name} />
+      {data !== undefined && <LoadedTool key={name} tool={data} />}
+      {data === undefined && error !== null && (
+        <Empty title="This tool could not be loaded.">
+          <p className="soft">
+            <VisibleText text={error.message} /> <Link href="/tools">Show all tools</Link>
+          </p>
+        </Empty>
+      )}
+      {data === undefined && error === null && <Skeleton />}
+    </>
+  );
+}
+
+function Skeleton() {
+  return (
+    <div className={classes.skeleton} aria-hidden="true">
+      <div />
+      <div />
+      <div />
+    </div>
+  );
+}
+
+function LoadedTool({ tool }: { readonly tool: ToolDetail }) {
+  const [query, setQuery] = useSearchParams();
+  const tab = TABS.find(([id]) => id === query.get('tab'))?.[0] ?? 'run';
+  const choose = (next: Tab) => setQuery(next === 'run' ? {} : { tab: next }, { replace: true });
+  const initial = useMemo(() => initialArguments(query.get('arguments')), [query]);
+  return (
+    <div className={classes.page}>
+      <ToolFacts tool={tool} />
+      <div className={classes.tabs} role="tablist" aria-label="Views of the tool">
+        {TABS.map(([id, title]) => (
+          <button
+            key={id}
+            type="button"
+            role="tab"
+            id={`tab-${id}`}
+            aria-selected={tab === id}
+            aria-controls={`panel-${id}`}
+            className={classes.tab}
+            onClick={() => choose(id)}
+          >
+            {title}
+          </button>
+        ))}
+      </div>
+      {/* The form stays while other tabs are read: what was typed is kept. */}
+      <div role="tabpanel" id="panel-run" aria-labelledby="tab-run" hidden={tab !== 'run'} className={classes.panel}>
+        <RunTab tool={tool} initial={initial} />
+      </div>
+      {tab !== 'run' && (
+        <div role="tabpanel" id={`panel-${tab}`} aria-labelledby={`tab-${tab}`} className={classes.reading}>
+          {tab === 'definition' && <DefinitionTab tool={tool} />}
+          {tab === 'history' && <HistoryTab name={tool.name} />}
+          {tab === 'explain' && <ExplainTab name={tool.name} />}
+        </div>
+      )}
+    </div>
+  );
+}
+
+const LONGEST_ARGUMENTS = 20_000;
+
+/** The arguments in the address, such as those of a recorded call to be sent again. */
+function initialArguments(given: string | null): string {
+  return given === null || given.length > LONGEST_ARGUMENTS ? '{}' : given;
 }

@@ -1,0 +1,110 @@
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
+import { Link } from 'wouter';
+import { api } from '../../api/client.ts';
+import { RelativeTime, toDuration } from '../../parts/relative-time.tsx';
+import { Status } from '../../parts/status.tsx';
+import { VisibleText } from '../../parts/visible-text.tsx';
+import classes from './tool.module.css';
+import type { CallRow, ToolStats } from './tool-types.ts';
+
+const DurationChart = lazy(() =>
+  import('./duration-chart.tsx').then(({ DurationChart }) => ({ default: DurationChart })),
+);
+
+const SHOWN_CALLS = 10;
+const CHART_CALLS = 200;
+
+/** The last calls of the tool, by all callers: how long they took, and how many failed. */
+export function LastCalls({ tool }: { readonly tool: string }) {
+  const stats = useQuery({
+    queryKey: ['tool-activity', tool, 'stats'],
+    queryFn: ({ signal }) => api<ToolStats>(`/api/tools/${encodeURIComponent(tool)}/stats`, { signal }),
+  });
+  const calls = useQuery({
+    queryKey: ['tool-activity', tool, 'calls'],
+    queryFn: ({ signal }) =>
+      api<{ calls: readonly CallRow[] }>('/api/calls', { query: { tool, limit: CHART_CALLS }, signal }),
+  });
+  const rows = calls.data?.calls ?? stats.data?.lastCalls ?? [];
+  if (stats.error !== null && calls.error !== null) return null;
+  return (
+    <>
+      <div className={classes.paneHead}>
+        Last calls
+        <span className={classes.grow} />
+        {rows.length > 0 && <Link href={`/calls?tool=${encodeURIComponent(tool)}`}>Show all</Link>}
+      </div>
+      <div className={classes.result}>
+        {stats.data !== undefined && <Figures stats={stats.data} />}
+        {rows.length > 1 && (
+          <Suspense fallback={<div className={classes.chart} />}>
+            <DurationChart calls={rows} />
+          </Suspense>
+        )}
+        {rows.length === 0 && (
+          <p className="soft">This tool has not been called yet. Fill in the form and press Run, or Ctrl+Enter.</p>
+        )}
+        {rows.length > 0 && <CallTable rows={rows.slice(0, SHOWN_CALLS)} />}
+      </div>
+    </>
+  );
+}
+
+function Figures({ stats }: { readonly stats: ToolStats }) {
+  const figures = [
+    ['calls in 30 days', stats.calls.toLocaleString('en')],
+    ['failed', `${(stats.errorRate * 100).toFixed(stats.errorRate > 0 && stats.errorRate < 0.1 ? 1 : 0)} %`],
+    ['p50', stats.p50Ms === undefined ? '–' : toDuration(stats.p50Ms)],
+    ['p95', stats.p95Ms === undefined ? '–' : toDuration(stats.p95Ms)],
+  ] as const;
+  return (
+    <dl className={classes.figures}>
+      {figures.map(([word, value]) => (
+        <div key={word}>
+          <dt>{word}</dt>
+          <dd className="tabular">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function CallTable({ rows }: { readonly rows: readonly CallRow[] }) {
+  return (
+    <table className={classes.table}>
+      <thead>
+        <tr>
+          <th>Outcome</th>
+          <th>Caller</th>
+          <th>Profile</th>
+          <th className={classes.figure}>Duration</th>
+          <th className={classes.figure}>When</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.callId}>
+            <td>
+              <Link href={`/calls/${row.callId}`} className={classes.plainLink}>
+                <Status tone={row.outcome === 'done' ? 'good' : row.outcome === 'waiting' ? 'warn' : 'danger'}>
+                  {row.outcome}
+                </Status>
+              </Link>
+            </td>
+            <td className="soft">
+              <VisibleText text={row.caller ?? 'operator'} limit={40} />
+            </td>
+            <td className="soft">
+              <VisibleText text={row.profile ?? ''} limit={40} />
+            </td>
+            <td className={classes.figure}>{row.durationMs === undefined ? '' : toDuration(row.durationMs)}</td>
+            <td className={`${classes.figure} faint`}>
+              <RelativeTime at={row.at} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

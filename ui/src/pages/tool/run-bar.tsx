@@ -1,0 +1,108 @@
+import { Menu } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { api } from '../../api/client.ts';
+import type { Arguments } from '../../form/use-arguments.ts';
+import { Icon } from '../../parts/icons.tsx';
+import { toSnippets } from './snippets.ts';
+import classes from './tool.module.css';
+import type { Run } from './use-runs.ts';
+
+interface RunBarProps {
+  readonly tool: string;
+  readonly given: Arguments;
+  readonly profile: string | undefined;
+  readonly running: Run | undefined;
+  onProfile(profile: string | undefined): void;
+  onRun(mode: 'run' | 'dry run' | 'background'): void;
+  onCancel(run: Run): void;
+}
+
+/** How the tool is run: under which profile, now or in the background, or only tried. */
+export function RunBar({ tool, given, profile, running, onProfile, onRun, onCancel }: RunBarProps) {
+  const isBlocked = given.blocked !== undefined;
+  return (
+    <div className={classes.bar}>
+      {isBlocked && (
+        <p className={classes.blocked} role="status">
+          {given.blocked}
+        </p>
+      )}
+      <div className={classes.buttons}>
+        {running === undefined ? (
+          <button
+            type="button"
+            className={classes.primary}
+            disabled={isBlocked}
+            title="Ctrl+Enter"
+            onClick={() => onRun('run')}
+          >
+            <Icon name="play" size={14} /> Run
+          </button>
+        ) : (
+          <button type="button" className={classes.button} onClick={() => onCancel(running)}>
+            <Icon name="stop" size={14} /> Cancel
+          </button>
+        )}
+        <button type="button" className={classes.button} disabled={isBlocked} onClick={() => onRun('dry run')}>
+          Dry run
+        </button>
+        <button type="button" className={classes.button} disabled={isBlocked} onClick={() => onRun('background')}>
+          Run in background
+        </button>
+        <span className={classes.grow} />
+        <ProfileChoice profile={profile} onProfile={onProfile} />
+        <CopyMenu tool={tool} argumentsText={given.text} profile={profile} isBlocked={isBlocked} />
+      </div>
+    </div>
+  );
+}
+
+function ProfileChoice({ profile, onProfile }: Pick<RunBarProps, 'profile' | 'onProfile'>) {
+  const { data } = useQuery({
+    queryKey: ['profiles'],
+    queryFn: ({ signal }) =>
+      api<{ profiles: readonly { name: string; default: boolean }[] }>('/api/profiles', { signal }),
+  });
+  return (
+    <select
+      className={classes.select}
+      aria-label="Profile"
+      value={profile ?? ''}
+      onChange={({ target }) => onProfile(target.value === '' ? undefined : target.value)}
+    >
+      <option value="">All tools</option>
+      {data?.profiles.map(({ name, default: isDefault }) => (
+        <option key={name} value={name}>
+          {name}
+          {isDefault ? ' (default)' : ''}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+interface CopyMenuProps {
+  readonly tool: string;
+  readonly argumentsText: string;
+  readonly profile: string | undefined;
+  readonly isBlocked: boolean;
+}
+
+function CopyMenu({ tool, argumentsText, profile, isBlocked }: CopyMenuProps) {
+  return (
+    <Menu position="top-end" width={200} shadow="md" withinPortal>
+      <Menu.Target>
+        <button type="button" className={classes.button} disabled={isBlocked}>
+          <Icon name="copy" size={14} /> Copy as
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {toSnippets({ tool, argumentsText, profile, origin: location.origin }).map(({ name, text }) => (
+          <Menu.Item key={name} onClick={() => void navigator.clipboard.writeText(text)}>
+            {name}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

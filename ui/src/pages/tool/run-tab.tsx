@@ -1,0 +1,176 @@
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import type { Issue } from '../../form/hints.ts';
+import { SchemaForm } from '../../form/schema-form.tsx';
+import { useArguments } from '../../form/use-arguments.ts';
+import { useHints } from '../../form/use-hints.ts';
+import { VisibleText } from '../../parts/visible-text.tsx';
+import { CompareView } from './compare-view.tsx';
+import { LastCalls } from './last-calls.tsx';
+import { RunBar } from './run-bar.tsx';
+import { RunView } from './run-view.tsx';
+import classes from './tool.module.css';
+import type { ToolDetail } from './tool-types.ts';
+import { type Run, type Runs, useRuns } from './use-runs.ts';
+
+const JsonEditor = lazy(() => import('../../form/json-editor.tsx').then(({ JsonEditor }) => ({ default: JsonEditor })));
+
+interface RunTabProps {
+  readonly tool: ToolDetail;
+  readonly initial: string;
+}
+
+/** The form and the JSON of the arguments side by side, and below them what the runs answered. */
+export function RunTab({ tool, initial }: RunTabProps) {
+  const given = useArguments(initial);
+  const hints = useHints(tool.inputSchema, given.text);
+  const [profile, setProfile] = useState<string>();
+  const runs = useRuns();
+  const issues = useMemo(() => withServerIssues(hints, runs.shown, given.text), [hints, runs.shown, given.text]);
+  const start = (mode: 'run' | 'dry run' | 'background') => {
+    if (given.blocked === undefined) runs.start({ tool: tool.name, argumentsText: given.text, profile, mode });
+  };
+  useRunKey(() => start('run'));
+  return (
+    <div className={classes.split}>
+      <section className={classes.left} aria-label="Arguments as a form">
+        <div className={classes.scroll}>
+          {'node' in given.parsed ? (
+            <SchemaForm schema={tool.inputSchema} argumentsText={given} node={given.parsed.node} issues={issues} />
+          ) : (
+            <p className={classes.warning} role="alert">
+              The JSON on the right does not parse, so the form cannot show it. It is kept as it is: mend it there.
+            </p>
+          )}
+          <Examples tool={tool} onTake={given.replace} />
+        </div>
+        <RunBar
+          tool={tool.name}
+          given={given}
+          profile={profile}
+          onProfile={setProfile}
+          onRun={start}
+          running={runs.shown?.state === 'running' ? runs.shown : undefined}
+          onCancel={runs.cancel}
+        />
+      </section>
+      <section className={classes.right} aria-label="Arguments as JSON, and results">
+        <div className={classes.paneHead}>Arguments</div>
+        <div className={classes.editor}>
+          <Suspense fallback={<pre className={classes.waitingEditor}>{given.text}</pre>}>
+            <JsonEditor
+              text={given.text}
+              label="Arguments as JSON"
+              onChange={given.replace}
+              onRun={() => start('run')}
+            />
+          </Suspense>
+        </div>
+        <Results tool={tool} runs={runs} onTake={given.replace} onProfile={setProfile} />
+      </section>
+    </div>
+  );
+}
+
+/** Ctrl+Enter runs the tool, wherever the focus is. The editor has a key binding of its own. */
+function useRunKey(run: () => void): void {
+  const latest = useRef(run);
+  latest.current = run;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return;
+      event.preventDefault();
+      latest.current();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+}
+
+/** The server's issues stand at their fields as long as the arguments are those it judged. */
+function withServerIssues(hints: readonly Issue[], run: Run | undefined, text: string): readonly Issue[] {
+  if (run === undefined || run.request.argumentsText !== text) return hints;
+  const issues = run.answer?.error?.issues ?? [];
+  const told = new Set(issues.map(({ path }) => path));
+  return [...issues, ...hints.filter(({ path }) => !told.has(path))];
+}
+
+function Examples({ tool, onTake }: { readonly tool: ToolDetail; onTake(text: string): void }) {
+  const examples = tool.examples?.filter(({ input }) => input !== undefined) ?? [];
+  if (examples.length === 0) return null;
+  return (
+    <div className={classes.examples}>
+      <span className="faint">Examples</span>
+      {examples.slice(0, 5).map(({ request, input }) => {
+        const text = JSON.stringify(input, null, 2);
+        return (
+          <button key={text} type="button" className={classes.inline} onClick={() => onTake(text)}>
+            <VisibleText text={request ?? text} limit={80} />
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
+interface ResultsProps {
+  readonly tool: ToolDetail;
+  readonly runs: Runs;
+  onTake(text: string): void;
+  onProfile(profile: string | undefined): void;
+}
+
+function Results({ tool, runs, onTake, onProfile }: ResultsProps) {
+  const [compared, setCompared] = useState<number>();
+  const { shown } = runs;
+  const other = runs.runs.find(({ number }) => number === compared && number !== shown?.number);
+  if (shown === undefined) return <LastCalls tool={tool.name} />;
+  return (
+    <>
+      <div className={classes.paneHead}>
+        <fieldset className={classes.runs} aria-label="Runs">
+          {runs.runs.map(({ number, request }) => (
+            <button
+              key={number}
+              type="button"
+              className={classes.run}
+              aria-pressed={number === shown.number}
+              onClick={() => runs.show(number)}
+            >
+              {request.mode === 'dry run' ? 'Dry run' : 'Run'} {number}
+            </button>
+          ))}
+        </fieldset>
+        <span className={classes.grow} />
+        {runs.runs.length > 1 && (
+          <select
+            className={classes.select}
+            aria-label="Compare with"
+            value={other?.number ?? ''}
+            onChange={({ target }) => setCompared(target.value === '' ? undefined : Number(target.value))}
+          >
+            <option value="">Compare with …</option>
+            {runs.runs
+              .filter(({ number }) => number !== shown.number)
+              .map(({ number, request }) => (
+                <option key={number} value={number}>
+                  Run {number}
+                  {request.profile === undefined ? '' : ` · ${request.profile}`}
+                </option>
+              ))}
+          </select>
+        )}
+        <button
+          type="button"
+          className={classes.inline}
+          onClick={() => {
+            onTake(shown.request.argumentsText);
+            onProfile(shown.request.profile);
+          }}
+        >
+          Edit and send again
+        </button>
+      </div>
+      {other === undefined ? <RunView run={shown} runs={runs} /> : <CompareView before={other} after={shown} />}
+    </>
+  );
+}

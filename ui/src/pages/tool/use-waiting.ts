@@ -1,0 +1,44 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import type { Answer } from '../../result/answer.ts';
+import { readAnswerAside } from '../../result/parse-aside.ts';
+
+const POLL_MS = 1000;
+
+/** Waits for the end of a call that waits for an approval or runs in the background. */
+export function useWaiting(
+  answer: Answer | undefined,
+  onEnd: (answer: Answer) => void,
+): { readonly state: string | undefined } {
+  const waiting = answer?.status === 'waiting' ? answer.waiting : undefined;
+  const path = waiting?.for === 'task' ? `/api/tasks/${waiting.id}` : `/api/calls/${answer?.callId}`;
+  const { data } = useQuery<CallState>({
+    queryKey: ['waiting-call', path],
+    enabled: waiting !== undefined,
+    refetchInterval: ({ state }) => (state.data?.result === undefined ? POLL_MS : false),
+    staleTime: 0,
+    queryFn: ({ signal }) => readCall(path, signal),
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: told once, when the result is there
+  useEffect(() => {
+    if (data?.result !== undefined) onEnd(data.result);
+  }, [data?.result]);
+  return { state: data?.state };
+}
+
+interface CallState {
+  readonly state: string;
+  readonly result?: Answer;
+}
+
+/** Reads a call or task as text first: its result keeps all digits. */
+async function readCall(path: string, signal: AbortSignal): Promise<CallState> {
+  const response = await fetch(path, { headers: { 'x-toolcrib-console': '1' }, signal });
+  const text = await response.text();
+  if (!response.ok) return { state: 'unknown' };
+  const found = JSON.parse(text) as { state?: string; result?: object; task?: { state: string; result?: object } }; // one of both shapes
+  const { state = 'unknown', result } = found.task ?? found;
+  if (result === undefined) return { state };
+  const status = 'ok' in result && result.ok === true ? 'done' : 'failed';
+  return { state, result: await readAnswerAside(JSON.stringify({ status, ...result })) };
+}
