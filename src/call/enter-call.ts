@@ -92,6 +92,7 @@ export function enterCall(entrance: Entrance, entering: Entering): MaybePromise<
   const { reason } = call.cancellation;
   if (reason !== undefined) return pipeline.refuse(call, reason);
   const { submission, task } = entering;
+  if (task !== undefined) origin.facts.task = task;
   if (submission !== undefined) return pipeline.submit(call, () => entrance.host.keepTask(call, submission));
   return task === undefined ? pipeline.run(call) : runTask(call, task, pipeline);
 }
@@ -199,6 +200,8 @@ function depthOf(call: Call): number {
 /** The options that a nested call inherits. */
 export function inheritedOptions(call: Call): CallOptions {
   const { conversation, turn, timeZone, door } = call.said;
-  const { park, context, onQuestion } = call.origin.options;
+  const { context, onQuestion, batch } = call.origin.options;
+  // A call that waits in a batch waits before its tool runs; the calls inside it cannot wait.
+  const park = batch === undefined ? call.origin.options.park : false;
   return defined({ conversation, turn, timeZone, door, park, context, onQuestion });
 }

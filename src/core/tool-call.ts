@@ -4,6 +4,8 @@ import type { BundleInfo } from './bundle.ts';
 import type { Caller } from './caller.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Scope } from './policy.ts';
+import type { CallJournal } from './ports/stored-journals.ts';
+import type { TaskRun } from './ports/stored-tasks.ts';
 import type { SearchHit } from './retriever.ts';
 import type { ToolError } from './tool-error.ts';
 import type { ToolResult } from './tool-result.ts';
@@ -50,6 +52,12 @@ export interface CallFacts extends BegunRuns {
   onQuestion?(id: string): void;
   /** Ends the questions that are open at this moment. */
   questions?: Set<() => void>;
+  /** Present if a task makes the call. */
+  task?: TaskRun;
+  /** The journal of a script. */
+  journal?: CallJournal;
+  /** The approval that was given to a script before it waited. */
+  granted?: { readonly id: string; readonly by: string };
 }
 
 /** Answers that the client sent along with a call. */
@@ -92,6 +100,8 @@ export interface TakenUp extends SaidAlong {
 interface NestedTools {
   /** The active tools. */
   list(): readonly ToolSpec[];
+  /** A tool that the caller may use, active or not. */
+  get(name: string): ToolSpec | undefined;
   search(
     query: string,
     options?: { readonly limit?: number; readonly expand?: boolean },

@@ -30,11 +30,12 @@ import { retry as retryRecord } from '../extensions/retry.ts';
 import { timeout as timeoutRecord } from '../extensions/timeout.ts';
 import { trace as traceRecord } from '../extensions/trace.ts';
 import { HAND_OVER } from './background/hand-over.ts';
+import { WAITING_SCRIPTS } from './background/waiting-scripts.ts';
 import { bindable } from './bind-extensions.ts';
 import { SETUP } from './catalog/setups.ts';
 
 /** The order of the built-in extensions, outermost first, with the reason for each priority. */
-export const EXTENSION_ORDER = orderRows([...EXTENSIONS, PRECHECK, SETUP, HAND_OVER]);
+export const EXTENSION_ORDER = orderRows([...EXTENSIONS, PRECHECK, SETUP, HAND_OVER, WAITING_SCRIPTS]);
 
 /** The extensions of every crib. An extension of the same name replaces one. */
 export function builtInExtensions(): readonly Extension[] {

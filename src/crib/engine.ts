@@ -14,11 +14,11 @@ import { code } from '../sources/code.ts';
 import type { LiveStops } from '../stops/live-stops.ts';
 import { laterClock, systemClock } from '../system/clock.ts';
 import { createListeners, type Listeners } from '../system/listeners.ts';
-import type { KeepTask } from '../tasks/keep-task.ts';
 import type { TaskSettings } from '../tasks/task-settings.ts';
 import { handOver } from './background/hand-over.ts';
 import { createKeepTaskWith, type KeepTaskWith } from './background/keep-task-with.ts';
 import { createFindLost } from './background/lost-claims.ts';
+import { type FollowedTask, waitingScripts } from './background/waiting-scripts.ts';
 import { createBinding, createStopsInForce, fromRooms } from './bind-extensions.ts';
 import { builtInExtensions, createKeySettings } from './built-ins.ts';
 import { type BundleRegistry, createBundleRegistry } from './catalog/bundle-registry.ts';
@@ -60,6 +60,8 @@ export interface EngineCore {
   readonly parked: Listeners<[]>;
   /** Notified when a background call was stored. */
   readonly submitted: Listeners<[task: Pick<NewTask, 'id' | 'door'>]>;
+  /** Notified when a call waits for a script that no server may run. */
+  readonly followed: Listeners<[task: FollowedTask]>;
   /** Notified when the outcome of a task became unknown, because its process is gone. */
   readonly lostTasks: Listeners<[task: StoredTask, result: ToolResult]>;
   /** Creates the function that stores tasks. */
@@ -104,7 +106,7 @@ export function createEngineCore(fixed: FixedDefinition, first: CribDefinition):
     warn,
   });
   const keepTaskWith = createKeepTaskWith(() => core.definition, fixed.context, services);
-  const recorded = createRecordedExtensions(core, { schemas, setups, keepTask: keepTaskWith(() => {}) });
+  const recorded = createRecordedExtensions(core, { schemas, setups, keepTaskWith });
   const bundles = createBundleRegistry({
     bundles: first.bundles,
     homes: homesOf(first.sources),
@@ -115,8 +117,7 @@ export function createEngineCore(fixed: FixedDefinition, first: CribDefinition):
     warn,
   });
   const inFlight = createInFlight(systemClock);
-  const submitted: EngineCore['submitted'] = createListeners();
-  const own = { services, admission, inFlight, submitted, keepTaskWith, setups, bundles };
+  const own = { services, admission, inFlight, keepTaskWith, setups, bundles };
   return Object.assign(core, own, written, recorded);
 }
 
@@ -133,17 +134,12 @@ function registerCode(core: CoreSoFar, admission: AdmitOptions): Pick<EngineCore
   return { codeSource, registration };
 }
 
-interface RecordedParts {
+interface RecordedParts extends Pick<EngineCore, 'setups' | 'keepTaskWith'> {
   readonly schemas: ReturnType<typeof createSchemas>;
-  readonly setups: Setups;
-  readonly keepTask: KeepTask;
 }
 
 /** Creates the extensions, the audit trail and the poller. */
-function createRecordedExtensions(
-  core: CoreSoFar,
-  { schemas, setups, keepTask }: RecordedParts,
-): Pick<EngineCore, 'trail' | 'poller' | 'stops' | 'parked' | 'lostTasks' | 'extensions' | 'auditKeys'> {
+function createRecordedExtensions(core: CoreSoFar, { schemas, setups, keepTaskWith }: RecordedParts) {
   const { fixed, definition, warnings, generation } = core;
   const { executors, context } = fixed;
   const { warn } = warnings;
@@ -158,6 +154,8 @@ function createRecordedExtensions(
     warn,
   });
   const parked = createListeners();
+  const submitted: EngineCore['submitted'] = createListeners();
+  const followed: EngineCore['followed'] = createListeners();
   const poller = createPoller({ approvals: context.store?.approvals, findLost, warn });
   const stops = createStopsInForce(context, core.lifetime, warn);
   const recheck = createRecheck({
@@ -168,11 +166,13 @@ function createRecordedExtensions(
   });
   const bundlesOf = (tool: string) => Array.from(generation().bundles.of(tool), (bundle) => bundle.name);
   const recording = { audit: trail, isAudited, findLost, recheck, stops };
+  const following = { keepTask: keepTaskWith(submitted.tell), runHere: followed.tell, redact: context.redact, warn };
   const surroundings = { clock: systemClock, schemas, bundlesOf, warn };
   const extensions = createExtensionSet({
     builtIn: [
       ...[...builtInExtensions(), setups.gate(), precheck(executors)],
-      handOver({ store: context.store, poller, keepTask }),
+      handOver({ store: context.store, poller, keepTask: keepTaskWith(() => {}) }),
+      waitingScripts({ store: context.store, poller, ...following }),
     ],
     given: definition.extensions,
     turnedOff: definition.turnedOff,
@@ -182,7 +182,7 @@ function createRecordedExtensions(
     onChange: core.markOld,
   });
   const auditKeys = createKeySettings(extensions.list);
-  return { trail, poller, stops, parked, lostTasks, extensions, auditKeys };
+  return { trail, poller, stops, parked, submitted, followed, lostTasks, extensions, auditKeys };
 }
 
 /** Returns a part that exists once the sources have started. Throws before. */
@@ -202,6 +202,7 @@ export interface Engine {
   readonly stops: LiveStops;
   onParked: Listeners<[]>['add'];
   onSubmitted: EngineCore['submitted']['add'];
+  onFollowed: EngineCore['followed']['add'];
   onLostTask: EngineCore['lostTasks']['add'];
   /** True if only workers start the source, and this process does not. */
   isElsewhere(source: string): boolean;

@@ -210,6 +210,7 @@ class OpenChest implements Omit<EnterableChest, keyof DeprecatedNames> {
   #toolsFor(call: Call, more: CallOptions = {}): ToolCall['tools'] {
     return {
       list: () => this.listActive(),
+      get: (name) => this.get(name),
       search: (query, options) => this.search(query, options),
       bundles: () => this.#bundles(this.available()),
       call: (name, input, options) =>

@@ -145,6 +145,7 @@ function membersOf(core: StartedCore) {
     stops,
     onParked: parked.add,
     onSubmitted: core.submitted.add,
+    onFollowed: core.followed.add,
     onLostTask: core.lostTasks.add,
     isElsewhere: (name: string) =>
       core.definition.sources.some((source) => source.name === name && source.isElsewhere === true),

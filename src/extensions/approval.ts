@@ -5,6 +5,7 @@ import type { ApprovalConfig } from '../config/types/guards.ts';
 import { type Ask, mayAsk, type Question, whyAsk } from '../core/approval-request.ts';
 import { allowOneRun, endUnbegun, holdCallTime } from '../core/begun-runs.ts';
 import { CONFIRM, FORESEE, type Next } from '../core/extension.ts';
+import type { MaybePromise } from '../core/json.ts';
 import { APPROVAL_MODES } from '../core/policy.ts';
 import { requireBounds } from '../core/ports/stored-results.ts';
 import { defined } from '../core/read-options.ts';
@@ -46,6 +47,7 @@ export const approval: ExtensionRecord<ApprovalConfig & WithClock> = {
       defaults: { approval: mode },
       applies: mayAsk,
       wrap(call, next) {
+        if (call[FACTS].granted !== undefined) return continueApproved(call, next);
         const question = questionOf(call);
         return question === undefined ? next(call) : runIfApproved(call, next, ask(call, question));
       },
@@ -70,6 +72,14 @@ function questionOf(call: ToolCall): Question | undefined {
   if (always === undefined) return asks;
   if (asks === undefined) return { reason: always, ground: always };
   return { reason: `${always}, and ${asks.reason}`, ground: `${always} ${asks.ground}` };
+}
+
+/** Continues a call that was approved before it waited. */
+function continueApproved(call: ToolCall, next: Next): MaybePromise<ToolResult> {
+  const { granted } = call[FACTS];
+  if (granted !== undefined) call[FACTS].approval = granted;
+  allowOneRun(call);
+  return next(call);
 }
 
 async function runIfApproved(call: ToolCall, next: Next, asked: ReturnType<Ask>): Promise<ToolResult> {

@@ -9,6 +9,7 @@ import { CREATE_SCHEDULES, schedules } from './schedule-table.ts';
 import { activeSets, indexes, keys, lists, results, sealKeys, snapshots } from './small-tables.ts';
 import { specs } from './spec-table.ts';
 import { stops } from './stop-table.ts';
+import { CREATE_JOURNALS, journals } from './tasks/task-journals.ts';
 import { CREATE_TASKS } from './tasks/task-schema.ts';
 import { createTaskSignals } from './tasks/task-signals.ts';
 import { tasks } from './tasks/task-table.ts';
@@ -26,6 +27,7 @@ export interface TablePorts {
 /** The tables of the store. To add one, add a file here, a line below and a step at the end of `MIGRATIONS`. */
 export function openTables({ engine, now, machineNow, heartbeat }: TablePorts) {
   const signals = createTaskSignals(engine, heartbeat.process);
+  const taskClaims = new Map<string, string>();
   const storedApprovals = approvals({ engine, now, heartbeat, signals });
   storedApprovals.onAnswer(() => signals.tell('')); // tasks that waited for the answer can run
   return {
@@ -40,7 +42,8 @@ export function openTables({ engine, now, machineNow, heartbeat }: TablePorts) {
     repeats: repeats(engine, now, heartbeat),
     keys: keys(engine, now),
     approvals: storedApprovals,
-    tasks: tasks({ engine, now, heartbeat, signals }),
+    tasks: tasks({ engine, now, heartbeat, signals, claims: taskClaims }),
+    journals: journals(engine, (id) => ({ id, process: heartbeat.process, claim: taskClaims.get(id) ?? null })),
     claims: claims(engine, now, signals),
     audit: audit(engine, now),
     sealKeys: sealKeys(engine, now),
@@ -233,4 +236,5 @@ export const MIGRATIONS: readonly Migration[] = [
     'CREATE INDEX toolcrib_approvals_of_batch ON toolcrib_approvals (batch) WHERE batch IS NOT NULL',
   ],
   ['ALTER TABLE toolcrib_grants ADD COLUMN uses_left BIGINT', 'ALTER TABLE toolcrib_grants ADD COLUMN terms TEXT'],
+  CREATE_JOURNALS,
 ];

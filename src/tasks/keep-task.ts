@@ -1,6 +1,6 @@
 import { mayBeRepeated } from '../core/begun-runs.ts';
 import { describeBound, RETRY_WITHOUT_ROOM_MS } from '../core/ports/stored-results.ts';
-import type { NewTask, StoredTasks, Submission } from '../core/ports/stored-tasks.ts';
+import type { NewTask, ParkedScript, StoredTasks, Submission } from '../core/ports/stored-tasks.ts';
 import { didYouMean } from '../core/read-options.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
@@ -11,30 +11,32 @@ import type { TaskSettings } from './task-settings.ts';
 /** The crib as the storing of tasks sees it. */
 export interface KeepTaskPorts {
   /** Undefined without a store. */
-  readonly tasks: Pick<StoredTasks, 'add'> | undefined;
+  readonly tasks: Pick<StoredTasks, 'add' | 'park'> | undefined;
   settings(): TaskSettings;
   /** True if only workers may call tools of this source. */
   isForWorkers(source: string): boolean;
   /** A service that the tool needs and that another process would not have. */
   ownService(spec: ToolSpec): string | undefined;
+  /** True if a task of the tool goes on where it was, instead of being repeated. */
+  keepsJournal(spec: ToolSpec): boolean;
   now(): number;
   /** Called after a task was stored. */
   onKept(task: Pick<NewTask, 'id' | 'door'>): void;
 }
 
 /** Stores background calls that the outer gates have judged. */
-export type KeepTask = (call: ToolCall, submission: Submission) => Promise<ToolResult>;
+export type KeepTask = (call: ToolCall, submission: Submission, script?: ParkedScript) => Promise<ToolResult>;
 
 export function createKeepTask(ports: KeepTaskPorts): KeepTask {
   const { tasks } = ports;
-  return async (call, submission) => {
+  return async (call, submission, script) => {
     if (tasks === undefined) return refuse('unavailable', NO_STORE);
     const settings = ports.settings();
     const obstacle = obstacleOf(call, submission, { ...ports, settings });
     if (obstacle !== undefined) return failed(obstacle);
     const task = toTask(call, submission, { ...ports, settings });
     try {
-      const added = await tasks.add(task, settings);
+      const added = await (script === undefined ? tasks.add(task, settings) : tasks.park(task, script, settings));
       if (!added.ok) {
         const why = describeBound(added.broken, settings, 'background calls that have not ended');
         const message = `The background call of "${call.spec.name}" was not stored: ${why}. Wait until some have ended, or raise tasks.${added.broken}.`;
@@ -59,7 +61,9 @@ function taken(id: string): string {
   return `There is already a task with the id "${id}". Use another id.`;
 }
 
-type Checked = Pick<KeepTaskPorts, 'isForWorkers' | 'ownService' | 'now'> & { readonly settings: TaskSettings };
+type Checked = Pick<KeepTaskPorts, 'isForWorkers' | 'ownService' | 'keepsJournal' | 'now'> & {
+  readonly settings: TaskSettings;
+};
 
 /** The reason why a call cannot run later, or in another process. */
 function obstacleOf(call: ToolCall, { notify }: Submission, { ownService, settings }: Checked): ToolError | undefined {
@@ -74,7 +78,11 @@ function obstacleOf(call: ToolCall, { notify }: Submission, { ownService, settin
   return toolError('unavailable', message);
 }
 
-function toTask(call: ToolCall, submission: Submission, { isForWorkers, settings, now }: Checked): NewTask {
+function toTask(
+  call: ToolCall,
+  submission: Submission,
+  { isForWorkers, keepsJournal, settings, now }: Checked,
+): NewTask {
   const { approve: _approve, ...caller } = call.caller;
   const { call: options, lifetimeMs = settings.expireMs, ...rest } = submission;
   return {
@@ -88,7 +96,7 @@ function toTask(call: ToolCall, submission: Submission, { isForWorkers, settings
     call: options,
     door: call.door,
     isForWorkers: isForWorkers(call.spec.source),
-    isRepeatable: mayBeRepeated(call.spec),
+    isRepeatable: mayBeRepeated(call.spec) || keepsJournal(call.spec),
     lifetimeMs,
     keepMs: settings.keepMs,
     ...rest,

@@ -35,6 +35,8 @@ export interface RunTaskPorts {
   /** A clock that goes on while the machine sleeps. */
   readonly calendar: Pick<Clock, 'now'>;
   redact(text: string): string;
+  /** Announces the approval requests of a batch that was sealed. */
+  announceBatch(batch: string): Promise<void>;
   /** Tells the webhook of a task that it has ended. */
   announce(task: StoredTask, result: ToolResult): void;
   warn(message: string): void;
@@ -127,7 +129,12 @@ const LONGEST_PAUSE_MS = 60_000;
 async function settle(task: StoredTask, result: ToolResult, { ports, ending, run }: Settling): Promise<void> {
   const { tasks } = ports;
   const { id, attempts, approvalId } = task;
-  if (result.status === 'waiting' && result.waiting.for === 'approval') return tasks.await(id, result.waiting.id);
+  if (result.status === 'waiting' && result.waiting.for === 'approval') {
+    const { wait } = run;
+    const isWaiting = await tasks.await(id, result.waiting.id, wait);
+    if (isWaiting && wait !== undefined) await ports.announceBatch(wait.batch);
+    return;
+  }
   const error = result.status === 'failed' ? result.error : undefined;
   if (ending.isStopping() && error?.code === 'cancelled')
     return run.hasBegun && !task.isRepeatable

@@ -1,4 +1,5 @@
 import type { StoredTask, TaskClaim } from '../core/ports/stored-tasks.ts';
+import { defined } from '../core/read-options.ts';
 import { messageOf, ToolcribError, toolError } from '../core/tool-error.ts';
 import { oneAtATime } from '../system/clock.ts';
 import { expiredResult, type RunTaskPorts, runTask } from './run-task.ts';
@@ -13,6 +14,8 @@ export interface RunTasksOptions {
   readonly sources?: readonly string[];
   /** True for a worker: it also runs tasks that only workers may run. */
   readonly isWorker?: boolean;
+  /** Only this task. */
+  readonly task?: string;
 }
 
 /** The crib as the runner sees it. */
@@ -156,14 +159,14 @@ function attemptWith(warn: (message: string) => void): (work: () => Promise<void
 }
 
 function claimOf(
-  { profiles, sources, isWorker = false }: RunTasksOptions,
+  { profiles, sources, isWorker = false, task }: RunTasksOptions,
   ports: TaskRunnerPorts,
 ): Omit<TaskClaim, 'limit'> {
   const ready = ports.readySources();
   return {
     isWorker,
     sources: sources === undefined ? ready : ready.filter((source) => sources.includes(source)),
-    ...(profiles !== undefined && { profiles }),
+    ...defined({ profiles, task }),
   };
 }
 

@@ -98,6 +98,7 @@ function callOf(parts: Parts, ending: Ending): TestCall {
 
 const NO_TOOLS: ToolCall['tools'] = {
   list: () => [],
+  get: () => undefined,
   search: async () => [],
   bundles: () => [],
   call: async (name) =>

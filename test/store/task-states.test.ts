@@ -45,6 +45,7 @@ describe('the table of states of a task', () => {
 /** What each act may do to a task. */
 const ACTS = {
   submit: ['submit'],
+  park: ['park'],
   claim: ['claim'],
   postpone: ['postpone'],
   await: ['await'],
@@ -84,6 +85,7 @@ const EXAMPLES = [
   path(1, 'submit', 'claim', 'lose', 'cancel', 'finish'),
   path(1, 'submit', 'claim', 'lose', 'wait', 'expire', 'finish'),
   path(0, 'submit', 'cancel', 'claim', 'finish'),
+  path(0, 'park', 'claim', 'finish'),
 ];
 
 /** Two processes over one database, and what the database says of it. */
@@ -135,6 +137,7 @@ async function play({ act, task, process }: Step, run: number, database: Databas
   };
   const acts: Readonly<Record<Act, () => Promise<readonly string[]>>> = {
     submit: () => nothing(tasks.add(transfer(id, { isRepeatable: task > 0 }), AMPLE)),
+    park: () => nothing(tasks.park(transfer(id, { isRepeatable: task > 0 }), WAITING, AMPLE)),
     claim: () => nothing(tasks.claim({ ...HERE, limit: 1 })),
     postpone: () => nothing(tasks.postpone(id, { pauseMs: 0 })),
     await: () => nothing(tasks.await(id, 'zzzz-zzzz-zzzz')),
@@ -146,6 +149,17 @@ async function play({ act, task, process }: Step, run: number, database: Databas
   };
   return acts[act]();
 }
+
+const STATE = { lines: 0, waits: 1 };
+const START = { seed: 1, now: 1, definition: '', code: '', input: '' };
+const WAITING = {
+  batch: 'zzzz.1',
+  approvalId: 'zzzz-zzzz-zzzz',
+  expiresAt: 0,
+  state: STATE,
+  journal: { ...START, ...STATE, entries: [] },
+  binding: 'zzzz',
+};
 
 type Database = Awaited<ReturnType<typeof openDatabase>>;
 

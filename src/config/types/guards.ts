@@ -196,6 +196,7 @@ export interface BuiltInExecutorsConfig {
     readonly maxCalls?: number;
     readonly parallelCalls?: number;
     readonly maxOutputBytes?: number;
+    readonly journalMb?: number;
     readonly concurrency?: number;
   };
 }

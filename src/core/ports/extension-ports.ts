@@ -43,6 +43,8 @@ export interface KindTraits {
   readonly failsWith?: 'source' | 'tool' | 'nothing';
   /** The form in which services reach its tools: as they are (default), or as JSON; other services are then left out. */
   readonly takesServices?: 'json';
+  /** True if a tool records the calls that it makes, so that a task of this kind goes on where it was. */
+  readonly keepsJournal?: boolean;
   /** Span attributes of each of its calls. */
   readonly spanAttributes?: Readonly<Record<string, string>>;
 }

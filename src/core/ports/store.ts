@@ -2,6 +2,7 @@ import type { JsonObject } from '../json.ts';
 import type { ToolResult } from '../tool-result.ts';
 import type { StoredApproval, StoredApprovals } from './stored-approvals.ts';
 import type { StoredAudit } from './stored-audit.ts';
+import type { StoredJournals } from './stored-journals.ts';
 import type { StoredBudgets, StoredRates, StoredRepeats, StoredResults } from './stored-results.ts';
 import type { StoredSchedules } from './stored-schedules.ts';
 import type { StoredStops } from './stored-stops.ts';
@@ -22,6 +23,7 @@ export interface Store {
   readonly keys: StoredKeys;
   readonly approvals: StoredApprovals;
   readonly tasks: StoredTasks;
+  readonly journals: StoredJournals;
   readonly claims: StoredClaims;
   readonly audit: StoredAudit;
   readonly sealKeys: StoredSealKeys;

@@ -2,6 +2,7 @@ import type { Caller } from '../caller.ts';
 import type { JsonObject } from '../json.ts';
 import type { Progress } from '../tool-call.ts';
 import type { ToolResult } from '../tool-result.ts';
+import type { Journal, ScriptWait } from './stored-journals.ts';
 import type { KeepBound, KeepBounds } from './stored-results.ts';
 
 /** States of a task. A task is `waiting` while an approval request is open. */
@@ -38,6 +39,15 @@ export interface Submission {
 /** A call that a task makes. Tells whether its tool began. */
 export interface TaskRun {
   hasBegun: boolean;
+  /** Set if the call is a script that waits for approvals of its calls. */
+  wait?: ScriptWait;
+}
+
+/** A script that becomes a task because it waits. */
+export interface ParkedScript extends ScriptWait {
+  readonly journal: Journal;
+  /** Equal for the same script of the same caller. */
+  readonly binding: string;
 }
 
 /** A call to run later. */
@@ -88,8 +98,10 @@ export interface StoredTask extends Omit<NewTask, 'delayMs' | 'lifetimeMs' | 'ke
   readonly endedAt?: number;
   /** Number of attempts that have begun. */
   readonly attempts: number;
-  /** The approval request that the task waits for, or has waited for. */
+  /** The approval request that the task waits for, or has waited for; of a script that of its batch. */
   readonly approvalId?: string;
+  /** The batch of requests that a script waits for, or has waited for. */
+  readonly batch?: string;
   /** Set if the end of a running task was requested. */
   readonly cancelledBy?: string;
   readonly progress?: Progress;
@@ -122,6 +134,8 @@ export interface TaskClaim {
   /** Only tasks of these profiles; absent means all. */
   readonly profiles?: readonly string[];
   readonly isWorker: boolean;
+  /** Only this task. */
+  readonly task?: string;
   readonly limit: number;
 }
 
@@ -147,6 +161,8 @@ export interface StoredTasks {
    * so several of them can exceed a bound by what they add within a second, at most 1,000 tasks each.
    */
   add(task: NewTask, bounds: KeepBounds): Promise<AddedTask>;
+  /** Adds a script that waits, with its journal, and seals its batch. */
+  park(task: NewTask, script: ParkedScript, bounds: KeepBounds): Promise<AddedTask>;
   get(id: string): Promise<StoredTask | undefined>;
   /** The result of a task that is done, while it is stored. */
   result(id: string): Promise<ToolResult | undefined>;
@@ -163,8 +179,8 @@ export interface StoredTasks {
    * those of the store: if its clock is set back, tasks that are due later are delayed by as much.
    */
   postpone(id: string, options: { readonly pauseMs: number; readonly approvalId?: string }): Promise<void>;
-  /** Sets a claimed task aside until its approval request is answered. */
-  await(id: string, approvalId: string): Promise<void>;
+  /** Sets a claimed task aside until its approval request is answered, or all requests of its batch, which it seals. False if another process has the task. */
+  await(id: string, approvalId: string, script?: Pick<ScriptWait, 'batch' | 'state'>): Promise<boolean>;
   /**
    * Stores the end of a claimed task. Works even if its process counted as gone, unless another process has the task, or a
    * caller ended it meanwhile: then it returns false. A result that alone exceeds the bytes of a caller is replaced by

@@ -13,6 +13,7 @@ export type TaskMachineState = TaskState | 'requeued' | 'lost';
  */
 export const TASK_TRANSITIONS = [
   { from: 'new', event: 'submit', to: 'queued', who: 'a caller, or a schedule' },
+  { from: 'new', event: 'park', to: 'waiting', who: 'a script that waits for approval of its calls' },
   { from: 'queued', event: 'claim', to: 'running', who: 'one process that can run it' },
   { from: 'requeued', event: 'claim', to: 'running', who: 'another process than before' },
   {

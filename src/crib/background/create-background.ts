@@ -11,7 +11,7 @@ import { createRecheck } from '../../identity/identify.ts';
 import { idleClock, laterClock, systemClock } from '../../system/clock.ts';
 import { createWebhook, readWebhook, type Webhook } from '../../system/fetch/webhook.ts';
 import { type CribTasks, type CribTasksPorts, createTasks } from '../../tasks/crib-tasks.ts';
-import type { TaskChest } from '../../tasks/run-task.ts';
+import type { RunTaskPorts, TaskChest } from '../../tasks/run-task.ts';
 import { type RunTasksOptions, runTasks, type TaskRunner } from '../../tasks/task-runner.ts';
 import { ENTER, type EnterableChest } from '../chest.ts';
 import type { Crib } from '../crib.ts';
@@ -34,7 +34,7 @@ type Opening = Pick<Crib, 'open' | 'openAll'> & Pick<Scheduling, 'startSchedules
 
 export function createBackground(engine: Engine, context: CribContext, opening: Opening): Background {
   const { store, redact } = context;
-  const { profiles, poller, warn, taskSettings: settings } = engine;
+  const { profiles, poller } = engine;
   const runners = new Set<TaskRunner>();
   const stopping = new Set<Promise<void>>();
   const { announce, close: closeWebhooks } = createAnnounce(engine, context);
@@ -43,26 +43,9 @@ export function createBackground(engine: Engine, context: CribContext, opening: 
   const openChest: OpenChest = (made) => openAgain(opening, profiles(), made) as Promise<EnterableChest>; // every chest of a crib can be entered
   const asTaskChest = async (made: Parameters<OpenChest>[0]) => toTaskChest(await openChest(made));
 
+  const run = createRun(engine, context, { openAgain: asTaskChest, recheck, announce });
   const start = (options: RunTasksOptions = {}): TaskRunner => {
-    if (store === undefined) throw new ToolcribError('not_available', 'Background calls need a store.');
-    const runner = runTasks(options, {
-      tasks: store.tasks,
-      settings,
-      openAgain: asTaskChest,
-      recheck,
-      mayBeListedLater: ({ source }) => mayBeListedLater(source, engine, context),
-      readySources: () =>
-        engine
-          .sources()
-          .filter(({ name, state }) => HAS_TOOLS.includes(state) && !engine.isElsewhere(name))
-          .map(({ name }) => name),
-      poll: poller.subscribe,
-      clock: systemClock,
-      calendar: laterClock,
-      redact,
-      announce,
-      warn,
-    });
+    const runner = run(options);
     const stopSchedules = opening.startSchedules();
     return { ...runner, stop: async () => void (await Promise.all([runner.stop(), stopSchedules()])) };
   };
@@ -71,6 +54,13 @@ export function createBackground(engine: Engine, context: CribContext, opening: 
     return runner;
   };
   runLibraryTasks(engine, context, () => keep(start()));
+  engine.onFollowed(({ id, ended }) => {
+    const runner = keep(run({ task: id, concurrency: 1 }));
+    void ended.then(async () => {
+      await runner.stop();
+      runners.delete(runner);
+    });
+  });
   return {
     tasks: createTasks({
       store,
@@ -88,6 +78,34 @@ export function createBackground(engine: Engine, context: CribContext, opening: 
       await Promise.all(stopping);
       await closeWebhooks();
     },
+  };
+}
+
+type OwnPorts = Pick<RunTaskPorts, 'openAgain' | 'recheck' | 'announce'>;
+
+/** Creates the function that runs tasks. */
+function createRun(engine: Engine, context: CribContext, own: OwnPorts): (options: RunTasksOptions) => TaskRunner {
+  const { store, redact } = context;
+  const { poller, warn, taskSettings: settings } = engine;
+  return (options) => {
+    if (store === undefined) throw new ToolcribError('not_available', 'Background calls need a store.');
+    return runTasks(options, {
+      tasks: store.tasks,
+      settings,
+      ...own,
+      mayBeListedLater: ({ source }) => mayBeListedLater(source, engine, context),
+      readySources: () =>
+        engine
+          .sources()
+          .filter(({ name, state }) => HAS_TOOLS.includes(state) && !engine.isElsewhere(name))
+          .map(({ name }) => name),
+      poll: poller.subscribe,
+      clock: systemClock,
+      calendar: laterClock,
+      redact,
+      announceBatch: async (batch) => void (await store.approvals.sealBatch(batch)),
+      warn,
+    });
   };
 }
 
@@ -138,7 +156,7 @@ function toTaskChest(chest: EnterableChest): TaskChest {
   return {
     run(task, { signal, run, onProgress }) {
       const { options, ...rest } = entering(task);
-      const { approvalId } = task;
+      const { approvalId } = task.batch === undefined ? task : {}; // of a batch, the journal names each approval
       const live = { park: true, signal, onProgress, ...(approvalId !== undefined && { approvalId }) };
       return chest[ENTER]({ ...rest, options: { ...options, ...live }, task: run });
     },

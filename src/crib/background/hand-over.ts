@@ -16,7 +16,7 @@ import { oneAtATime, systemClock } from '../../system/clock.ts';
 import type { KeepTask } from '../../tasks/keep-task.ts';
 import { cancelledResult } from '../../tasks/run-task.ts';
 import { workerCommand } from '../sources/worker-source.ts';
-import { answerHere } from './answer-here.ts';
+import { answerBatch, answerHere, withdraw } from './answer-here.ts';
 
 /** Its row in the order of extensions. */
 export const HAND_OVER = {
@@ -59,7 +59,7 @@ async function handOverCall(call: ToolCall, { store, poller, keepTask }: HandOve
       return id === undefined ? notThere(call) : await followTask(id, call, { store, poller });
     }
     const kept = await keepTask(call, {
-      call: toTaskCall(call),
+      call: { ...toTaskCall(call), isAwaited: true },
       delayMs: 0,
       priority: 0,
       lifetimeMs: lifetimeOf(call),
@@ -72,13 +72,13 @@ async function handOverCall(call: ToolCall, { store, poller, keepTask }: HandOve
   }
 }
 
-function toTaskCall(call: ToolCall): TaskCall {
+/** The options of a call, for a task that makes the same call. */
+export function toTaskCall(call: ToolCall): TaskCall {
   const { options } = (call as Call).origin; // the pipeline only passes Call objects
   return {
     ...defined(call, ['conversation', 'turn', 'timeZone', 'idempotencyKey', 'traceparent']),
     ...defined(options, ['timeoutMs', 'retries']),
     ...(call.takesWhole && { wholeResult: true }),
-    isAwaited: true,
   };
 }
 
@@ -137,12 +137,15 @@ async function followTask(id: string, call: ToolCall, ports: Following): Promise
     if (task.state === 'running') noteRunning(task, call);
     const { approvalId } = task;
     if (task.state !== 'waiting' || approvalId === undefined || asked.has(approvalId)) return;
-    const outcome = await answerHere(approvalId, call, { approvals: store.approvals, poller });
+    const ports = { approvals: store.approvals, poller };
+    const outcome = await (task.batch === undefined
+      ? answerHere(approvalId, call, ports)
+      : answerBatch(task, call, ports));
     asked.add(approvalId);
     if (outcome === undefined) return;
     if (outcome.status === 'waiting') return resolve({ ...outcome, waiting: { ...outcome.waiting, callId: id } });
     await end(outcome);
-    await store.approvals.end(approvalId, 'withdrawn');
+    await withdraw(task, store.approvals);
   });
   // If the store does not answer, the next poll tries again.
   const attempt = () => look().catch((cause) => (cause instanceof ToolcribError ? undefined : reject(cause)));

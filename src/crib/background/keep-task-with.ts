@@ -1,5 +1,6 @@
 import type { CribContext } from '../../core/ports/crib-context.ts';
 import { RUN } from '../../core/tool-spec.ts';
+import { traitsOf } from '../../kinds/index.ts';
 import { systemClock } from '../../system/clock.ts';
 import { createKeepTask, type KeepTask, type KeepTaskPorts } from '../../tasks/keep-task.ts';
 import { taskSettings } from '../../tasks/task-settings.ts';
@@ -21,6 +22,7 @@ export function createKeepTaskWith(
       isForWorkers: (name) => definition().sources.some((source) => source.name === name && source.runOn === 'worker'),
       ownService: ({ [RUN]: { needs } }) =>
         sharedRates === undefined ? undefined : missingIn(definition().configuredServices, needs),
+      keepsJournal: (spec) => traitsOf(spec[RUN].kind).keepsJournal === true,
       now: systemClock.now,
       onKept,
     });

@@ -1,26 +1,61 @@
 import { defined } from '../../core/read-options.ts';
+import { type Redact, redactResult } from '../../core/redact-result.ts';
 import { type SearchHit, toSearchAnswer } from '../../core/retriever.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import { messageOf, ToolcribError, type ToolError, toolError } from '../../core/tool-error.ts';
 import type { ToolResult } from '../../core/tool-result.ts';
+import { isElsewhere } from '../../core/tool-spec.ts';
 import { toSignature } from '../../formats/typescript.ts';
-import type { InnerAnswer, InnerRequest, ScriptError, ScriptLimits } from './script-messages.ts';
+import type { ScriptJournal } from './script-journal.ts';
+import type { InnerRequest, ScriptError, ScriptLimits, SentAnswer } from './script-messages.ts';
 
-/** An answer without its place. */
-export type SentAnswer = Pick<InnerAnswer, 'isOk' | 'text'>;
+/** The approval request that a call waits for. */
+export interface AskedApproval {
+  readonly waiting: { readonly id: string; readonly expiresAt: number };
+}
+
+/** How a script makes its calls. */
+interface InnerCalling {
+  readonly limits: Pick<ScriptLimits, 'memoryMb'>;
+  /** The batch in which a call may wait for approval; absent if the script cannot wait. */
+  readonly batch?: string | undefined;
+  /** The approval that an earlier run of the script requested. */
+  readonly approvalId?: string | undefined;
+  /** Removes the values of secrets from a text that is kept. */
+  readonly redact?: Redact | undefined;
+}
+
+/** Makes a request of a script, unless its journal has the answer or the script must end. Records it before. */
+export async function makeRequest(
+  call: ToolCall,
+  request: InnerRequest,
+  { limits, journal }: Pick<InnerCalling, 'limits'> & { readonly journal: ScriptJournal | undefined },
+): Promise<SentAnswer | AskedApproval | { readonly refusal: ToolError }> {
+  if (journal === undefined) return answerRequest(call, request, { limits });
+  const making = await journal.issue(request);
+  if ('refusal' in making) return making;
+  if ('answer' in making) return unknownOutcome(request.name);
+  const { approvalId } = making;
+  const { batch, redact } = journal;
+  const sent = await answerRequest(call, request, { limits, batch, redact, approvalId });
+  if ('waiting' in sent && !(await journal.accepts(sent.waiting.id))) return cannotWait(request.name);
+  return sent;
+}
 
 /** Limit of hits of one search. */
 const MOST_HITS = 20;
 
 /** Makes a call or a search for a script. Never rejects: a failure is an error that the script can catch. */
-export async function answerRequest(
+async function answerRequest(
   call: ToolCall,
   request: InnerRequest,
-  limits: Pick<ScriptLimits, 'memoryMb'>,
-): Promise<SentAnswer> {
+  calling: InnerCalling,
+): Promise<SentAnswer | AskedApproval> {
   const { kind, name } = request;
+  const { limits } = calling;
   const input: unknown = JSON.parse(request.input); // made by JSON.stringify in the machine
-  const answer = kind === 'search' ? await searchFor(call, name, input) : await callFor(call, name, input);
+  const answer = kind === 'search' ? await searchFor(call, name, input) : await callFor(call, request, calling);
+  if ('waiting' in answer) return answer;
   // The machine needs the text and the parsed value at once; a larger text would only break it.
   const longest = (limits.memoryMb * 1_000_000) / 8;
   if ((answer.text?.length ?? 0) <= longest) return answer;
@@ -28,8 +63,19 @@ export async function answerRequest(
   return refused(toolError('too_large', message), name);
 }
 
-async function callFor(call: ToolCall, name: string, input: unknown): Promise<SentAnswer> {
-  return toAnswer(await call.tools.call(name, input, { park: false }), name);
+async function callFor(
+  call: ToolCall,
+  { name, input }: InnerRequest,
+  { batch, approvalId, redact }: InnerCalling,
+): Promise<SentAnswer | AskedApproval> {
+  const spec = batch === undefined ? undefined : call.tools.get(name);
+  // A worker that runs the tool requests the approval itself, for a task of its own.
+  const isPatient = batch !== undefined && !(spec !== undefined && isElsewhere(spec));
+  const waits = isPatient ? { park: true, batch } : { park: false };
+  const result = await call.tools.call(name, JSON.parse(input), { ...waits, ...defined({ approvalId }) });
+  const kept = redact === undefined ? result : redactResult(result, redact);
+  if (isPatient && kept.status === 'waiting' && kept.waiting.for === 'approval') return { waiting: kept.waiting };
+  return toAnswer(kept, name);
 }
 
 function toAnswer(result: ToolResult, name: string): SentAnswer {
@@ -37,10 +83,21 @@ function toAnswer(result: ToolResult, name: string): SentAnswer {
     case 'failed':
       return refused(isWithoutApprover(result.error) ? mustAnswerAtOnce(name) : result.error, name);
     case 'waiting':
-      return refused(mustAnswerAtOnce(name), name);
+      return cannotWait(name);
     case 'done':
       return { isOk: true, text: JSON.stringify(toValue(result)) };
   }
+}
+
+/** The answer to a call that waits for something that the script cannot wait for. */
+function cannotWait(name: string): SentAnswer {
+  return refused(mustAnswerAtOnce(name), name);
+}
+
+/** The answer to a call that an earlier process made and whose result it did not record. */
+function unknownOutcome(name: string): SentAnswer {
+  const message = `The outcome of "${name}" is unknown: the process that ran the script ended during the call. Check whether it took effect before you call it again.`;
+  return refused(toolError('unknown_outcome', message), name);
 }
 
 function isWithoutApprover({ cause }: ToolError): boolean {
@@ -48,7 +105,7 @@ function isWithoutApprover({ cause }: ToolError): boolean {
 }
 
 function mustAnswerAtOnce(name: string): ToolError {
-  const message = `"${name}" requires an answer first (an approval, or more input), and a script cannot wait for it: only an approver who is present can approve a call of a script. Call "${name}" directly.`;
+  const message = `"${name}" requires an answer first (an approval, or more input), and this script cannot wait for it: only an approver who is present can approve its calls. Call "${name}" directly.`;
   return toolError('denied', message);
 }
 

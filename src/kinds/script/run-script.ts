@@ -1,9 +1,11 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { Clock } from '../../core/ports/crib-context.ts';
+import type { ScriptWait } from '../../core/ports/stored-journals.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import { type ToolError, toolError } from '../../core/tool-error.ts';
-import { answerRequest, type SentAnswer } from './inner-calls.ts';
-import type { InnerAnswer, InnerRequest, ScriptEnd, ScriptLimits, ScriptTurn } from './script-messages.ts';
+import { type AskedApproval, makeRequest } from './inner-calls.ts';
+import type { ScriptJournal, WaitingCall } from './script-journal.ts';
+import type { InnerAnswer, InnerRequest, ScriptEnd, ScriptLimits, ScriptTurn, SentAnswer } from './script-messages.ts';
 import type { ScriptThread } from './script-threads.ts';
 
 /** A script with its input and limits. */
@@ -11,7 +13,9 @@ interface Script {
   readonly code: string;
   readonly input: JsonObject;
   readonly limits: ScriptLimits;
+  /** Seed of `Math.random`, and the first value of `Date.now`. */
   readonly seed: number;
+  readonly now: number;
 }
 
 /** The end of a script, and what it wrote to the console. */
@@ -24,6 +28,8 @@ interface RunOptions {
   readonly script: Script;
   readonly thread: ScriptThread;
   readonly clock: Clock;
+  /** Absent if the script cannot wait. */
+  readonly journal?: ScriptJournal | undefined;
 }
 
 /** A thread that does not answer within several times its limit is ended from outside. On a busy machine it computes only part of the time. */
@@ -34,11 +40,11 @@ const GRACE_MS = 1_000;
 const CLEAN_ENDS: readonly ScriptEnd['kind'][] = ['returned', 'thrown', 'syntax', 'output', 'unsettled'];
 
 /** Runs a script on a thread. Resolves to the reason if the call is aborted; the thread is then ended. */
-export function runScript(call: ToolCall, options: RunOptions): Promise<ScriptOutcome | ToolError> {
+export function runScript(call: ToolCall, options: RunOptions): Promise<ScriptOutcome | ScriptWait | ToolError> {
   return new Promise((resolve) => new ScriptRun(call, options, resolve).start());
 }
 
-type Settle = (outcome: ScriptOutcome | ToolError) => void;
+type Settle = (outcome: ScriptOutcome | ScriptWait | ToolError) => void;
 
 class ScriptRun {
   readonly #call: ToolCall;
@@ -48,8 +54,12 @@ class ScriptRun {
   readonly #settle: Settle;
   readonly #lines: string[] = [];
   readonly #queue: InnerRequest[] = [];
+  /** Calls that wait for approval. With the first one, the script begins nothing more. */
+  readonly #waiting: WaitingCall[] = [];
   #arrived: InnerAnswer[] = [];
   #running = 0;
+  #isComputing = true;
+  #isReplayed = false;
   #end: ScriptEnd | undefined;
   #isOver = false;
   #stopWatchdog = (): void => {};
@@ -63,21 +73,22 @@ class ScriptRun {
   }
 
   start(): void {
-    const { script, thread, clock } = this.#options;
+    const { script, thread } = this.#options;
     thread.listen({
       onTurn: (turn) => this.#onTurn(turn),
       onDeath: (isOutOfMemory) => this.#close({ kind: isOutOfMemory ? 'memory' : 'broken' }),
     });
     this.#stopListening = this.#call.onAbort((reason) => this.#abort(reason));
     if (this.#isOver) return;
-    const { code, input, limits, seed } = script;
-    thread.send({ kind: 'start', code, input: JSON.stringify(input), limits, seed, now: Math.floor(clock.now()) });
+    const { code, input, limits, seed, now } = script;
+    thread.send({ kind: 'start', code, input: JSON.stringify(input), limits, seed, now });
     this.#watch();
   }
 
   /** Ends the thread from outside if it does not answer in time: the limit inside can fail, this one cannot. */
   #watch(): void {
     const { clock } = this.#options;
+    this.#isComputing = true;
     this.#stopWatchdog();
     const { cpuMs } = this.#options.script.limits;
     this.#stopWatchdog = clock.setTimer(cpuMs * PATIENCE + GRACE_MS, () => this.#close({ kind: 'cpu' }));
@@ -86,35 +97,79 @@ class ScriptRun {
   #onTurn({ requests, lines, end }: ScriptTurn): void {
     if (this.#isOver) return;
     this.#stopWatchdog();
+    this.#isComputing = false;
+    if (this.#waiting.length > 0) return void this.#finishWhenIdle(); // the replay repeats this turn
+    this.#report(lines);
+    const { journal } = this.#options;
+    const difference = journal?.differenceOf(requests);
+    if (difference !== undefined) return void this.#close({ kind: 'diverged', message: difference });
+    this.#queue.push(...requests.filter(({ index }) => journal?.hasAnswer(index) !== true));
+    if (end !== undefined) return void this.#closeAfter(end);
+    if (!this.#replay()) this.#issue();
+  }
+
+  #report(lines: readonly string[]): void {
     for (const line of lines) {
       this.#lines.push(line);
-      this.#call.report(line);
+      if (this.#options.journal?.isNewLine() !== false) this.#call.report(line);
     }
-    this.#queue.push(...requests);
-    if (end === undefined) this.#issue();
-    else this.#close(end);
+  }
+
+  /** Gives the script the answers of its earlier run, all at once. True if there are some. */
+  #replay(): boolean {
+    if (this.#isReplayed) return false;
+    this.#isReplayed = true;
+    const answers = this.#options.journal?.replayed() ?? [];
+    if (answers.length === 0) return false;
+    this.#options.thread.send({ kind: 'answers', answers });
+    this.#watch();
+    return true;
   }
 
   #issue(): void {
-    while (this.#running < this.#options.script.limits.parallelCalls) {
+    while (this.#running < this.#options.script.limits.parallelCalls && this.#waiting.length === 0) {
       const request = this.#queue.shift();
       if (request === undefined) return;
       this.#running++;
-      const answer = answerRequest(this.#fork.call, request, this.#options.script.limits);
-      answer.then(
-        (sent) => this.#onAnswer(request, sent),
-        () => this.#onFailure(),
-      );
+      this.#make(request).catch(() => this.#onFailure());
     }
   }
 
-  #onAnswer({ index }: InnerRequest, sent: SentAnswer): void {
+  async #make(request: InnerRequest): Promise<void> {
+    const { journal, script } = this.#options;
+    const { limits } = script;
+    const sent = await makeRequest(this.#fork.call, request, { limits, journal });
+    if (this.#isOver) return;
+    if ('refusal' in sent) return void this.#abort(sent.refusal);
+    if ('waiting' in sent) return void this.#wait(request, sent.waiting);
+    const now = this.#now();
+    const writing = journal?.answer(request.index, sent, now);
+    const refusal = writing === undefined ? undefined : await writing;
+    if (refusal === undefined) this.#onAnswer(request, sent, now);
+    else this.#abort(refusal);
+  }
+
+  async #wait({ index }: InnerRequest, { id: approvalId, expiresAt }: AskedApproval['waiting']): Promise<void> {
+    const call = { index, approvalId, expiresAt };
+    const refusal = await this.#options.journal?.wait(call);
+    if (refusal !== undefined) return void this.#abort(refusal);
+    this.#running--;
+    if (this.#isOver) return;
+    this.#waiting.push(call);
+    this.#finishWhenIdle();
+  }
+
+  #now(): number {
+    return Math.floor(this.#options.clock.now());
+  }
+
+  #onAnswer({ index }: InnerRequest, sent: SentAnswer, now: number): void {
     this.#running--;
     if (this.#isOver) return;
     this.#issue();
     this.#finishWhenIdle();
-    if (this.#end !== undefined) return;
-    this.#arrived.push({ ...sent, index, now: Math.floor(this.#options.clock.now()) });
+    if (this.#end !== undefined || this.#waiting.length > 0) return;
+    this.#arrived.push({ ...sent, index, now });
     if (this.#arrived.length === 1) queueMicrotask(() => this.#sendAnswers());
   }
 
@@ -128,11 +183,18 @@ class ScriptRun {
     if (this.#isOver || this.#end !== undefined) return;
     const answers = this.#arrived;
     this.#arrived = [];
+    if (this.#waiting.length > 0) return; // the journal has them
     this.#options.thread.send({ kind: 'answers', answers });
     this.#watch();
   }
 
-  /** The machine has ended. Calls that the script did not wait for still finish, unless it broke a limit. */
+  /** The machine has ended. The end of a replay counts only if it asked for everything that the earlier run did. */
+  #closeAfter(end: ScriptEnd): void {
+    const lost = CLEAN_ENDS.includes(end.kind) ? this.#options.journal?.missing() : undefined;
+    this.#close(lost === undefined ? end : { kind: 'diverged', message: lost });
+  }
+
+  /** Calls that the script did not wait for still finish, unless it broke a limit. */
   #close(end: ScriptEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
@@ -150,9 +212,25 @@ class ScriptRun {
   }
 
   #finishWhenIdle(): void {
-    if (this.#isOver || this.#end === undefined || this.#running > 0) return;
-    this.#leave();
-    this.#settle({ end: this.#end, lines: this.#lines });
+    if (this.#isOver || this.#running > 0) return;
+    const { journal } = this.#options;
+    const isBroken = this.#end !== undefined && !CLEAN_ENDS.includes(this.#end.kind);
+    if (this.#waiting.length > 0 && journal !== undefined && !isBroken) {
+      if (this.#end === undefined) this.#discard();
+      this.#leave();
+      this.#settle(journal.toWait(this.#waiting));
+    } else if (this.#end !== undefined) {
+      this.#leave();
+      this.#settle({ end: this.#end, lines: this.#lines });
+    }
+  }
+
+  /** The script is replayed in another machine. */
+  #discard(): void {
+    const { thread } = this.#options;
+    if (this.#isComputing) return void thread.stop();
+    thread.send({ kind: 'discard' });
+    thread.release();
   }
 
   #abort(reason: ToolError): void {

@@ -6,11 +6,14 @@ import { deferRun } from '../../core/begun-runs.ts';
 import type { Executor } from '../../core/executor.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Clock } from '../../core/ports/crib-context.ts';
+import type { Journal, ScriptWait } from '../../core/ports/stored-journals.ts';
 import { FACTS, type ToolCall } from '../../core/tool-call.ts';
 import { messageOf, type ToolError, toolError } from '../../core/tool-error.ts';
-import { failed } from '../../core/tool-result.ts';
+import { failed, type ToolResult } from '../../core/tool-result.ts';
 import type { Run } from '../../core/tool-spec.ts';
+import { argumentsHash, definitionHash } from '../../specs/hashes.ts';
 import { runScript } from './run-script.ts';
+import { ScriptJournal, takenOver } from './script-journal.ts';
 import type { ScriptConfig } from './script-kind.ts';
 import { limitsOf } from './script-limits.ts';
 import { LONGEST_CODE } from './script-messages.ts';
@@ -76,19 +79,83 @@ export function scriptExecutor({ folder, clock, idleClock, options, noteCode }: 
       try {
         const thread = await threads.take().catch(toUnavailable);
         if ('code' in thread) return failed(thread);
-        if (!deferred.begin()) {
+        const journal = await openJournal(call, { ...read, maxBytes: limits.journalMb * 1_000_000 }, clock);
+        const isRefused = journal !== undefined && 'code' in journal;
+        if ((isRefused && journal.retryable) || !deferred.begin()) {
           thread.release();
+          if (isRefused) return failed(journal);
           throw call.signal.reason; // cancelled while it waited
         }
-        const script = { ...read, limits, seed: randomInt(2 ** 32) };
-        const ended = await runScript(call, { script, thread, clock });
+        if (isRefused) {
+          thread.release();
+          return failed(journal);
+        }
+        const { seed, now } = journal?.start ?? { seed: randomInt(2 ** 32), now: Math.floor(clock.now()) };
+        const ended = await runScript(call, { script: { ...read, limits, seed, now }, thread, clock, journal });
         if ('code' in ended) return failed(ended);
+        if ('batch' in ended) return waitFor(call, ended);
         return toScriptResult(ended.end, { lines: ended.lines, limits, isFromInput: given.codeFrom !== undefined });
       } finally {
         free();
       }
     },
     close: () => threads.close(),
+  };
+}
+
+/** The parts of a script that its journal is bound to, and the size of the journal. */
+interface Journaled {
+  readonly code: string;
+  readonly input: JsonObject;
+  readonly maxBytes: number;
+}
+
+/** The journal of a script; undefined if the script cannot wait, an error if it cannot be continued. */
+async function openJournal(
+  call: ToolCall,
+  { code, input, maxBytes }: Journaled,
+  clock: Clock,
+): Promise<ScriptJournal | ToolError | undefined> {
+  const { journal: port, approval } = call[FACTS];
+  if (port === undefined) return undefined;
+  const pins = { definition: definitionHash(call.spec), code: hash('sha256', code), input: argumentsHash(input) };
+  const { saved, stored } = port;
+  if (saved !== undefined)
+    return whyNotContinued(saved, pins) ?? new ScriptJournal(call, port, { start: saved, maxBytes });
+  const begin = { seed: randomInt(2 ** 32), now: Math.floor(clock.now()) };
+  const start = { ...begin, ...pins, ...(approval !== undefined && { approval }) };
+  try {
+    if ((await stored?.begin(start)) === false) return takenOver();
+  } catch (cause) {
+    const message = 'The script was not run: the store with its journal is not available.';
+    return toolError('unavailable', message, { retryable: true, cause });
+  }
+  return new ScriptJournal(call, port, { start, maxBytes });
+}
+
+/** The reason why a script cannot be continued. */
+function whyNotContinued(saved: Journal, pins: Pick<Journal, 'definition' | 'code' | 'input'>): ToolError | undefined {
+  if (saved.isDropped === true)
+    return toolError(
+      'unknown_outcome',
+      'The outcome of the script is unknown: its process ended, and it cannot be continued, because its results were too large to keep (executors.script.journalMb).',
+    );
+  const isOther = (key: keyof typeof pins) => saved[key] !== pins[key];
+  const what = isOther('code') ? 'code' : isOther('input') ? 'input' : undefined;
+  // A script that was approved is continued only as it was approved.
+  const changed = what ?? (saved.approval !== undefined && isOther('definition') ? 'definition' : undefined);
+  if (changed === undefined) return undefined;
+  return toolError('conflict', `The script cannot be continued: its ${changed} was changed meanwhile. Start it again.`);
+}
+
+/** Leaves the wait with the call: the crib stores it. */
+function waitFor(call: ToolCall, wait: ScriptWait): ToolResult {
+  const { journal } = call[FACTS];
+  if (journal !== undefined) journal.wait = wait;
+  return {
+    ok: false,
+    status: 'waiting',
+    waiting: { for: 'approval', id: wait.approvalId, expiresAt: wait.expiresAt },
   };
 }
 

@@ -12,6 +12,7 @@ export const scriptKind: Kind<'script', ScriptConfig> = {
   pathFields: ['file'],
   runsOwnCode: true,
   failsWith: 'nothing',
+  keepsJournal: true,
   options: object<ScriptConfig>('Scripts that call tools.', {
     cpuMs: whole(
       'Time in which a script itself may compute; waiting for tools does not count. Default 5000.',
@@ -23,6 +24,9 @@ export const scriptKind: Kind<'script', ScriptConfig> = {
     maxCalls: whole('Most calls and searches of one script; default 200.'),
     parallelCalls: whole('Most calls of one script at the same time; further ones wait. Default 20.'),
     maxOutputBytes: whole('Most bytes of the result, and of the console output, of a script; default 1000000.'),
+    journalMb: whole(
+      'Most megabytes of results that are kept so that a script can wait for an approval and go on after a crash; default 16. A script with more goes on, but can no longer wait.',
+    ),
     concurrency: whole('Most scripts at the same time; further ones wait. Default 4.'),
   }),
   async open({ folder, clock, options, noteCode }) {

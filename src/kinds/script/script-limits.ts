@@ -11,6 +11,7 @@ const USUAL: ScriptLimits = {
   maxCalls: 200,
   parallelCalls: 20,
   maxOutputBytes: 1_000_000,
+  journalMb: 16,
 };
 const KEYS = Object.keys(USUAL) as readonly (keyof ScriptLimits)[]; // its own keys
 

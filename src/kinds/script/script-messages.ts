@@ -15,6 +15,8 @@ export interface ScriptLimits {
   readonly parallelCalls: number;
   /** Bytes of the result, and of the console. */
   readonly maxOutputBytes: number;
+  /** Results that are kept so that the script can wait. */
+  readonly journalMb: number;
 }
 
 /** Characters of the code of a script, and of the arguments of one call. */
@@ -54,13 +56,21 @@ export interface InnerAnswer {
   readonly text: string | undefined;
 }
 
+/** An answer without its place. */
+export type SentAnswer = Pick<InnerAnswer, 'isOk' | 'text'>;
+
 /** Answers for a running script, in the order in which it receives them. */
 interface ScriptAnswers {
   readonly kind: 'answers';
   readonly answers: readonly InnerAnswer[];
 }
 
-export type ToScriptThread = ScriptStart | ScriptAnswers;
+/** Discards the machine of a script that waits: the script is replayed in another one. */
+interface ScriptDiscard {
+  readonly kind: 'discard';
+}
+
+export type ToScriptThread = ScriptStart | ScriptAnswers | ScriptDiscard;
 
 /** The way in which a script ended. */
 export type ScriptEnd =
@@ -70,7 +80,9 @@ export type ScriptEnd =
   | { readonly kind: 'syntax'; readonly message: string }
   /** A limit was reached, or the machine broke. The thread must not be used again. */
   | { readonly kind: 'cpu' | 'memory' | 'stack' | 'broken' }
-  | { readonly kind: 'output' | 'unsettled' };
+  | { readonly kind: 'output' | 'unsettled' }
+  /** The replay of a script asked for something else than before. */
+  | { readonly kind: 'diverged'; readonly message: string };
 
 /** An error that a script did not catch. Everything in it comes from the script. */
 export interface ThrownError {

@@ -46,6 +46,13 @@ function failureOf(end: Exclude<ScriptEnd, { readonly kind: 'returned' }>, parts
       const message = `The script returned more than ${limits.maxOutputBytes} bytes (executors.script.maxOutputBytes). Return less.`;
       return failed(toolError('too_large', message));
     }
+    case 'diverged':
+      return failed(
+        toolError(
+          'conflict',
+          `The script could not be continued: it took another path than before. ${capital(end.message)}. Start it again.`,
+        ),
+      );
     case 'unsettled':
       return error('waits for a promise that never settles. Await only calls of tools and search().');
   }
@@ -55,6 +62,10 @@ function syntaxError(problem: string, { isFromInput }: ResultParts): FailedResul
   const message = `The code is neither valid JavaScript nor TypeScript: ${cut(problem)}. It runs as the body of an async function: import and export are not available.`;
   if (!isFromInput) return failed(toolError('tool_error', message));
   return failed(toolError('invalid_input', message, { issues: [{ path: '/code', message: cut(problem) }] }));
+}
+
+function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 const LONGEST = 2000;

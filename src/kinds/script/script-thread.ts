@@ -23,7 +23,8 @@ port?.on('message', async (message: ToScriptThread) => {
     const empty = await takeMachine(message.limits);
     machine = createMachine(empty, { script: message, strip: (code) => stripTypeScriptTypes(code) });
     post(machine.start());
-  } else if (machine !== undefined) post(machine.answer(message.answers));
+  } else if (message.kind === 'discard') discard();
+  else if (machine !== undefined) post(machine.answer(message.answers));
 });
 
 port?.postMessage(READY);
@@ -38,8 +39,12 @@ function takeMachine(wanted: MachineSize): Promise<EmptyMachine> {
 
 function post(turn: ScriptTurn): void {
   port?.postMessage(turn);
-  if (turn.end === undefined || size === undefined) return;
+  if (turn.end !== undefined) discard();
+}
+
+function discard(): void {
   machine = undefined;
+  if (size === undefined) return;
   spare = prepareMachine(wasmModule, size);
   spare.catch(() => {}); // the next script gets the error
 }

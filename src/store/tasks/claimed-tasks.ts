@@ -5,6 +5,7 @@ import type { Heartbeat } from '../claims.ts';
 import { inBatches } from '../engines/batches.ts';
 import { type Row, type SqlEngine, type Statement, textOf } from '../engines/sql-engine.ts';
 import { anyClaimable, CLAIMABLE, type Claimable, claimTasks, readyStatement, unclaimTasks } from './task-claims.ts';
+import { sealOf, waitJournal } from './task-journals.ts';
 import { awaitTask, finishTasks, noteTaskProgress, type OwnTask, postponeTask, type WrittenEnd } from './task-moves.ts';
 import { taskKey, toStoredTask } from './task-rows.ts';
 import type { TaskSignals } from './task-signals.ts';
@@ -15,6 +16,8 @@ export interface TaskPorts {
   now(): number;
   readonly heartbeat: Heartbeat;
   readonly signals: TaskSignals;
+  /** The claims of this process on tasks, as stored in their rows. */
+  readonly claims: Map<string, string>;
 }
 
 /** Longer progress is not stored. */
@@ -35,23 +38,21 @@ type Claimed = 'claim' | 'postpone' | 'await' | 'finish' | 'noteProgress';
 
 /** The operations of a process on the tasks that it claims. */
 export function claimedTasks(ports: TaskPorts, noteEnds: NoteEnds): Pick<StoredTasks, Claimed> {
-  const { engine, now, heartbeat, signals } = ports;
+  const { engine, now, heartbeat, signals, claims } = ports;
   const { process } = heartbeat;
   const finishAll = createFinish(engine, endReturning(signals));
   const claim = createClaim(ports);
-  /** The claims of this process, as stored in their rows. */
-  const claims = new Map<string, string>();
   /** Writes how the run of a claimed task ended. Resolves to no row if another process has the task. */
   const settle = async (
     id: string,
-    toStatement: (own: OwnTask) => Statement,
+    toStatements: (own: OwnTask) => readonly Statement[],
     write?: Write,
   ): Promise<readonly Row[]> => {
     const claim = claims.get(id);
     if (claim === undefined) return [];
     claims.delete(id);
     const own = { id, process, claim };
-    const [changed = []] = await heartbeat.settle(nameOf(own), [toStatement(own)], write);
+    const [changed = []] = await heartbeat.settle(nameOf(own), toStatements(own), write);
     signals.tell(id);
     return changed;
   };
@@ -63,14 +64,19 @@ export function claimedTasks(ports: TaskPorts, noteEnds: NoteEnds): Pick<StoredT
     },
     postpone: async (id, { pauseMs, approvalId }) => {
       const { returning } = signals;
-      await settle(id, (own) => postponeTask(own, { at: now(), pauseMs, approvalId, returning }));
+      await settle(id, (own) => [postponeTask(own, { at: now(), pauseMs, approvalId, returning })]);
     },
-    await: async (id, approvalId) => {
-      await settle(id, (own) => awaitTask(own, approvalId));
+    await: async (id, approvalId, script) => {
+      const at = now();
+      const waited = await settle(id, (own) => [
+        awaitTask(own, approvalId, script?.batch),
+        ...(script === undefined ? [] : [waitJournal(own, script), sealOf(own, script.batch, at)]),
+      ]);
+      return waited.length === 1;
     },
     finish: async (id, end) => {
       const written = { ...toWritten(end, now()), id, process, claim: claims.get(id) ?? null };
-      const statement = () => finishTasks([written], endReturning(signals));
+      const statement = () => [finishTasks([written], endReturning(signals))];
       const ended = await settle(id, statement, finishAll && (async () => [await finishAll(written)]));
       noteEnds(ended, end.bounds);
       return ended.length === 1;

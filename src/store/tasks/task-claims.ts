@@ -9,11 +9,14 @@ const PROMOTED_ROWS = 1000;
 /** SQL condition: the time of a queued task has come. */
 const isDue = (at: number): Statement => sql`state = 'queued' AND is_ready = 0 AND run_at <= ${at}`;
 
-/** Waiting tasks whose approval request is answered, ended, expired or gone. */
+/** Waiting tasks whose approval request, or every request of their batch, is answered, ended, expired or gone. */
 const answered = (at: number): Statement => sql`
-  toolcrib_tasks AS one LEFT JOIN toolcrib_approvals AS asked ON asked.id = one.approval_id
-  WHERE one.state = 'waiting' AND one.is_ready = 0 AND (asked.id IS NULL OR asked.state <> 'waiting'
-    OR asked.expires_at <= ${at} OR asked.created_at > ${at + MAX_SKEW_MS})`;
+  toolcrib_tasks AS one WHERE one.state = 'waiting' AND one.is_ready = 0 AND NOT EXISTS (
+    SELECT 1 FROM toolcrib_approvals AS asked WHERE asked.id = one.approval_id
+      AND asked.state = 'waiting' AND asked.expires_at > ${at} AND asked.created_at <= ${at + MAX_SKEW_MS})
+  AND (one.batch IS NULL OR NOT EXISTS (
+    SELECT 1 FROM toolcrib_approvals AS asked WHERE asked.batch = one.batch
+      AND asked.state = 'waiting' AND asked.expires_at > ${at} AND asked.created_at <= ${at + MAX_SKEW_MS}))`;
 
 /** The kinds of tasks that can be claimed, or marked as ready and then claimed. */
 export const CLAIMABLE = ['is_ready', 'is_due', 'is_answered'] as const;
@@ -41,14 +44,20 @@ export interface Claimant {
 }
 
 /** SQL condition: this process can claim the task. A task that it lost itself is left: its first run may still go on. */
-function isClaimable({ sources, profiles, isWorker }: TaskClaim, { process, at }: Claimant): Statement {
+function isClaimable({ sources, profiles, isWorker, task }: TaskClaim, { process, at }: Claimant): Statement {
   const named = (column: string, names: readonly string[]): string =>
     `${column} IN (${names.map(() => '?').join(', ') || 'NULL'})`;
   return {
     sql: `is_ready = 1 AND (approval_id IS NOT NULL OR expires_at > ?) AND (is_lost = 0 OR process <> ?)
       AND ${named('source', sources)} ${profiles === undefined ? '' : `AND ${named('profile', profiles)}`}
-      ${isWorker ? '' : 'AND is_for_workers = 0'}`,
-    params: [at, process, ...sources.map(taskKey), ...(profiles ?? []).map(taskKey)],
+      ${isWorker ? '' : 'AND is_for_workers = 0'} ${task === undefined ? '' : 'AND id = ?'}`,
+    params: [
+      at,
+      process,
+      ...sources.map(taskKey),
+      ...(profiles ?? []).map(taskKey),
+      ...(task === undefined ? [] : [taskKey(task)]),
+    ],
   };
 }
 

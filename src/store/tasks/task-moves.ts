@@ -36,7 +36,7 @@ interface TaskChange {
 }
 
 /** The only statement that changes the state of tasks. It changes those in a state in which the event may happen. */
-export function moveTask(event: Exclude<TaskEvent, 'submit'>, change: TaskChange): Statement {
+export function moveTask(event: Exclude<TaskEvent, 'submit' | 'park'>, change: TaskChange): Statement {
   const { where, set, from, isReady = sql`0`, returning = 'toolcrib_tasks.id' } = change;
   const before = taskStatesBefore(event).map((state) => IN_STATE[state]);
   return {
@@ -99,10 +99,13 @@ export function postponeTask(own: OwnTask, { at, pauseMs, approvalId, returning 
 }
 
 /** Sets a task aside. If its end was requested meanwhile, it can be claimed at once, so that it ends. */
-export function awaitTask(own: OwnTask, approvalId: string): Statement {
+export function awaitTask(own: OwnTask, approvalId: string, batch?: string): Statement {
   return moveTask('await', {
     where: isOwn(own),
-    set: sql`approval_id = ${approvalId}, process = NULL, claim = NULL`,
+    set: sql`
+      approval_id = ${approvalId}, batch = ${batch ?? null}, process = NULL, claim = NULL,
+      bytes = length(task) + length(arguments) + coalesce((
+        SELECT CAST(sum(length(entry)) AS BIGINT) FROM toolcrib_journal_entries WHERE id = toolcrib_tasks.id), 0)`,
     isReady: READY_IF_CANCELLED,
   });
 }

@@ -66,7 +66,7 @@ export function momentAfter(at: number, ms: number): number {
 
 /** The columns that lists need. */
 export const LISTED_COLUMNS = `id, state, priority, run_at, created_at, expires_at, started_at, ended_at, attempts,
-  is_for_workers, is_repeatable, approval_id, cancelled_by, progress, outcome, task`;
+  is_for_workers, is_repeatable, approval_id, batch, cancelled_by, progress, outcome, task`;
 
 /** Converts a row to a list item. It completes the parsed object without a copy, because there may be ten thousand. */
 export function toListedTask(row: Row): ListedTask {
@@ -82,6 +82,7 @@ export function toListedTask(row: Row): ListedTask {
   if (row.started_at !== null) task.startedAt = numberOf(row, 'started_at');
   if (row.ended_at !== null) task.endedAt = numberOf(row, 'ended_at');
   if (row.approval_id !== null) task.approvalId = textOf(row, 'approval_id');
+  if (row.batch !== null) task.batch = textOf(row, 'batch');
   if (row.cancelled_by !== null) task.cancelledBy = String(jsonOf(row, 'cancelled_by'));
   if (row.progress !== null) task.progress = jsonOf(row, 'progress') as Progress; // written by noteProgress
   if (row.outcome !== null) task.outcome = textOf(row, 'outcome');

@@ -1,10 +1,13 @@
-import type { StoredTask, StoredTasks } from '../../core/ports/stored-tasks.ts';
+import type { NewTask, ParkedScript, StoredTask, StoredTasks } from '../../core/ports/stored-tasks.ts';
+import { taskStateAfter } from '../../core/ports/task-states.ts';
 import { inBatches } from '../engines/batches.ts';
-import { numberOf, type SqlEngine, textOf } from '../engines/sql-engine.ts';
+import { numberOf, type SqlEngine, type Statement, textOf } from '../engines/sql-engine.ts';
 import { BATCH, claimedTasks, endReturning, type NoteEnds, type TaskPorts } from './claimed-tasks.ts';
+import { PURGE_JOURNALS, sealOf, wholeJournal } from './task-journals.ts';
 import { addTasks, cancelTask, expireTask, overdueTasks } from './task-moves.ts';
 import { purgeTasks, readTasks, sameTask } from './task-queries.ts';
 import { type TaskColumns, toColumns, toListedTask, toStoredTask } from './task-rows.ts';
+import type { TaskSignals } from './task-signals.ts';
 import { createTaskUsage } from './task-usage.ts';
 
 /** Ended tasks are purged after this many new ones, at most `PURGED_ROWS` at a time. */
@@ -18,6 +21,10 @@ export function tasks(ports: TaskPorts): StoredTasks {
   const usage = createTaskUsage(engine);
   const insert = createInsert(engine, signals.returning);
   let added = 0;
+  const purgeNowAndThen = async (): Promise<void> => {
+    if (added++ % ADDED_PER_PURGE !== 0) return;
+    await engine.write([purgeTasks(now(), PURGED_ROWS), ...PURGE_JOURNALS]).catch(() => undefined); // the next one tries again
+  };
   const noteEnds: NoteEnds = (rows, bounds) => {
     const ends = rows.map((row) => ({ owner: textOf(row, 'owner'), bytes: numberOf(row, 'bytes') }));
     usage.noteEnds(ends, bounds);
@@ -25,8 +32,20 @@ export function tasks(ports: TaskPorts): StoredTasks {
   return {
     ...readTasks(engine, heartbeat.process),
     ...claimedTasks(ports, noteEnds),
+    park: async (task, script, bounds) => {
+      await purgeNowAndThen();
+      const at = now();
+      const row = toParkedColumns(task, script, at);
+      const isNew = await usage.within(row, bounds, async () => {
+        const [made] = await engine.write(parkStatements(row, task, { script, at, signals }), 'power loss');
+        return made?.length === 1;
+      });
+      if (typeof isNew === 'object') return { ok: false, ...isNew };
+      if (isNew) signals.tell(task.id);
+      return { ok: true, isNew, id: task.id };
+    },
     add: async (task, bounds) => {
-      if (added++ % ADDED_PER_PURGE === 0) await engine.write([purgeTasks(now(), PURGED_ROWS)]).catch(() => undefined); // the next one tries again
+      await purgeNowAndThen();
       const row = toColumns(task, now());
       const isNew = await usage.within(row, bounds, () => insert(row));
       if (typeof isNew === 'object') return { ok: false, ...isNew };
@@ -55,6 +74,23 @@ export function tasks(ports: TaskPorts): StoredTasks {
     },
     onChange: signals.onChange,
   };
+}
+
+function toParkedColumns(task: NewTask, { approvalId, batch, journal }: ParkedScript, at: number): TaskColumns {
+  const row = toColumns(task, at);
+  const bytes = row.bytes + journal.entries.reduce((sum, { answer }) => sum + (answer?.text?.length ?? 0), 0);
+  return { ...row, state: taskStateAfter('park'), is_ready: 0, approval_id: approvalId, batch, bytes };
+}
+
+interface Parking {
+  readonly script: ParkedScript;
+  readonly at: number;
+  readonly signals: TaskSignals;
+}
+
+/** Adds the task, its journal and seals its batch. The first statement returns no row if the id is taken. */
+function parkStatements(row: TaskColumns, { id }: NewTask, { script, at, signals }: Parking): readonly Statement[] {
+  return [addTasks([row], signals.returning), ...wholeJournal(id, script), sealOf({ id }, script.batch, at)];
 }
 
 /** Ends overdue tasks, the oldest first. */
