@@ -31,6 +31,7 @@ export { keep, prefix, rename, tighten, tightenPolicy } from './core/policy.ts';
 export type { ApprovalState } from './core/ports/approval-states.ts';
 export type { AuditFinding, AuditReport, ChainReport } from './core/ports/audit-report.ts';
 export type { Clock } from './core/ports/crib-context.ts';
+export type { AgentChest, AgentRequest, AgentUsage, HostAgent } from './core/ports/host-agent.ts';
 export type { LogLevel, LogLine, LogSink } from './core/ports/observability.ts';
 export type { GrantTerms, Remember } from './core/ports/remember.ts';
 export type { AuditRow } from './core/ports/stored-audit.ts';

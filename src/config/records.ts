@@ -3,6 +3,7 @@ import type { Extension } from '../core/extension.ts';
 import type { MaybePromise } from '../core/json.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { ExtensionPorts, KindTraits, ReadRunText, TraitsOf } from '../core/ports/extension-ports.ts';
+import type { HostAgent } from '../core/ports/host-agent.ts';
 import type { KeptListPort, Store } from '../core/ports/store.ts';
 import { describe } from '../core/read-options.ts';
 import type { Source } from '../core/source.ts';
@@ -36,7 +37,7 @@ export interface Kind<Name extends string = string, Options extends object = nev
   readonly sourceOptions?: Readonly<Record<string, SchemaNode>>;
   /** The source that brings only tools of this kind; `makeSource` of the open kind creates it. */
   readonly source?: SourceEntry<Entry>;
-  /** Absent if every crib has the executor, or if the executor does not exist yet: then its tools are listed but cannot be called. */
+  /** Absent if every crib has the executor. */
   open?(ports: KindPorts<Options>): Promise<OpenKind<Entry>>;
 }
 
@@ -55,6 +56,8 @@ export interface KindPorts<Options extends object = object> {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly secrets: Secrets;
+  /** The agents of the host, by name. */
+  readonly agents: Readonly<Record<string, HostAgent>>;
   /** The current options of the kind; they may change between calls. */
   options(): Partial<Options>;
   /** The current configuration entry of a source. */

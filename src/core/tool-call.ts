@@ -97,11 +97,15 @@ export interface TakenUp extends SaidAlong {
 }
 
 /** Tools for calls that are nested in a call. */
-interface NestedTools {
+export interface NestedTools {
   /** The active tools. */
   list(): readonly ToolSpec[];
   /** A tool that the caller may use, active or not. */
   get(name: string): ToolSpec | undefined;
+  /** The tools to show to a model, by `expose` of the profile. */
+  shown(): readonly ToolSpec[];
+  /** The instructions of the active bundles and their tools. */
+  instructions(): string;
   search(
     query: string,
     options?: { readonly limit?: number; readonly expand?: boolean },
@@ -120,6 +124,8 @@ interface NestedOptions {
   /** Uses an approval of an earlier nested call that is the same. */
   readonly approvalId?: string;
   readonly id?: string;
+  /** Aborts the nested call alone. */
+  readonly signal?: AbortSignal;
 }
 
 /** The tools of another profile, opened for the same caller, or the reason why not. */

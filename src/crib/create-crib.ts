@@ -181,9 +181,9 @@ async function configurationOf(options: ReadCribOptions, observe?: Observe): Pro
 }
 
 /** The built-in kinds of a crib without a configuration, except those whose executors are passed in code. */
-async function kindsInCode({ executors = [] }: CribOptions): Promise<readonly Executor[]> {
+async function kindsInCode({ executors = [], agents = {} }: CribOptions): Promise<readonly Executor[]> {
   const { openUnconfigured } = await import('./configured/configured-executors.ts');
-  const kinds = await openUnconfigured(process.cwd(), process.env);
+  const kinds = await openUnconfigured({ folder: process.cwd(), env: process.env, agents });
   return kinds
     .map(({ executor }) => executor)
     .filter(({ kind }) => !executors.some((own) => own?.kind === kind && own[REPLACES] !== true));

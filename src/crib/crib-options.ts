@@ -1,6 +1,7 @@
 import type { WrittenConfig } from '../config/types/config.ts';
 import type { ProfileSet } from '../core/catalog.ts';
 import { type Executor, REPLACES } from '../core/executor.ts';
+import type { HostAgent } from '../core/ports/host-agent.ts';
 import { describe, didYouMean, readOptions } from '../core/read-options.ts';
 import type { Retriever } from '../core/retriever.ts';
 import type { Source } from '../core/source.ts';
@@ -25,6 +26,8 @@ export interface CribOptions {
   /** Custom extensions. One with the name of a built-in replaces it. */
   readonly extensions?: readonly ExtensionInput[];
   readonly executors?: readonly Executor[];
+  /** Agents of the host, by the name in `run: { kind: agent, host }`: functions that answer, with tools that run through the crib. */
+  readonly agents?: Readonly<Record<string, HostAgent>>;
   /** Services for tools that list them in `needs`. */
   readonly services?: Readonly<Record<string, unknown>>;
   /** Options for the `setup` of every bundle. */
@@ -58,6 +61,7 @@ const KEYS = [
   'sources',
   'extensions',
   'executors',
+  'agents',
   'services',
   'options',
   'retriever',
@@ -98,6 +102,9 @@ export function readCribOptions(value: unknown): ReadCribOptions {
     }
   }
   for (const key of ['options', 'secrets', 'config'] as const) requireObject(given[key], key);
+  for (const [name, agent] of Object.entries(requireObject(given.agents, 'agents')))
+    if (typeof agent !== 'function')
+      throw new ToolcribError('invalid_option', `The agent "${name}" must be a function, got ${describe(agent)}.`);
   if (given.configFile !== undefined && typeof given.configFile !== 'string') {
     throw new ToolcribError(
       'invalid_option',

@@ -32,12 +32,15 @@ interface ChosenTarget {
 
 type Refused = { readonly ok: false; readonly error: ToolError };
 
-/** The target of a delegation. The entry in `delegate` is the grant: the caller itself need not be able to open the target. */
+/**
+ * The target of a delegation. The entry in `delegate` is the grant: the caller itself need not be able to open the target.
+ * A call under all tools needs no grant, because no profile has more.
+ */
 export async function chooseTarget(call: ToolCall, wanted: WantedTarget): Promise<ChosenTarget | Refused> {
   const { from, profiles, caller } = wanted;
   const name = String(wanted.name);
   const { delegate = {} } = from;
-  const mode = Object.hasOwn(delegate, name) ? delegate[name] : undefined;
+  const mode = from === profiles.everything ? 'open' : Object.hasOwn(delegate, name) ? delegate[name] : undefined;
   const profile = profiles.byName.get(name);
   if (mode === undefined || profile === undefined) {
     const targets = Object.keys(delegate).filter((target) => profiles.byName.has(target));

@@ -7,7 +7,7 @@ import type { Caller } from '../core/caller.ts';
 import type { Generation, ProfileSet } from '../core/catalog.ts';
 import { isPromise } from '../core/json.ts';
 import type { Profile } from '../core/profile.ts';
-import { describe } from '../core/read-options.ts';
+import { defined, describe } from '../core/read-options.ts';
 import type { Retriever, SearchHit, SearchOptions } from '../core/retriever.ts';
 import type { CallRequest, Delegation, ToolCall } from '../core/tool-call.ts';
 import { ToolcribError } from '../core/tool-error.ts';
@@ -200,8 +200,7 @@ class OpenChest implements Omit<EnterableChest, keyof DeprecatedNames> {
   /** The chest of the caller that parked the call, as the resuming caller may have other roles. The approve function of the current caller is kept. */
   #asWhoParked({ takenUp }: Call): OpenChest {
     if (takenUp === undefined) return this;
-    const { approve } = this.#caller;
-    const caller = { ...takenUp.caller, ...(approve !== undefined && { approve }) };
+    const caller = { ...takenUp.caller, ...defined({ approve: this.#caller.approve }) };
     const opening = { profile: this.#profile, ...(this.#active !== undefined && { active: this.#active }) };
     return new OpenChest(this.#host, opening, caller);
   }
@@ -211,6 +210,8 @@ class OpenChest implements Omit<EnterableChest, keyof DeprecatedNames> {
     return {
       list: () => this.listActive(),
       get: (name) => this.get(name),
+      shown: () => this.list(),
+      instructions: () => this.instructions(),
       search: (query, options) => this.search(query, options),
       bundles: () => this.#bundles(this.available()),
       call: (name, input, options) =>

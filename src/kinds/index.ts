@@ -1,14 +1,11 @@
-import type { Kind } from '../config/records.ts';
 import type { KindTraits, TraitsOf } from '../core/ports/extension-ports.ts';
+import { agentKind } from './agent/agent-kind.ts';
 import { functionKind } from './function/function.ts';
 import { httpKind } from './http/http-kind.ts';
 import { mcpKind } from './mcp/mcp-kind.ts';
 import { pythonKind } from './python/python-kind.ts';
 import { scriptKind } from './script/script-kind.ts';
 import { shellKind } from './shell/shell-kind.ts';
-
-/** A planned kind without an implementation yet. */
-const agentKind: Kind<'agent'> = { kind: 'agent', pathFields: [], failsWith: 'tool' };
 
 /** All kinds of tools. A new kind is a folder here and an entry in this list. */
 export const KINDS = [functionKind, mcpKind, httpKind, pythonKind, shellKind, scriptKind, agentKind] as const;

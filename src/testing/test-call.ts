@@ -99,6 +99,8 @@ function callOf(parts: Parts, ending: Ending): TestCall {
 const NO_TOOLS: ToolCall['tools'] = {
   list: () => [],
   get: () => undefined,
+  shown: () => [],
+  instructions: () => '',
   search: async () => [],
   bundles: () => [],
   call: async (name) =>

@@ -131,7 +131,7 @@ describe('no output shows how a tool runs', () => {
 
   it('the error for a tool without an executor', async () => {
     const crib = await createCrib({
-      tools: [{ name: 'clean', description: '', run: { kind: 'agent', command: [MARK] } }],
+      tools: [{ name: 'clean', description: '', run: { kind: 'agent', host: MARK } }],
     });
     expect(printed(await (await crib.open()).call('clean'))).not.toContain(MARK);
   });

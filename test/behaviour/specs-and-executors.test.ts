@@ -112,17 +112,18 @@ describe('kinds', () => {
     expect(crib.warnings()).toContainEqual(expect.stringMatching(/remote.*"hello".*"greet"/));
   });
 
-  it.each([{ kind: 'mcp', source: 'nowhere', tool: 'x' }, { kind: 'agent' }])(
-    '$kind without an executor loads, is listed and answers unavailable',
-    async (run) => {
-      const crib = await createCrib({ tools: [{ name: 'tool', description: '', run }] });
-      const chest = await crib.open();
-      expect(chest.list().map((spec) => spec.name)).toEqual(['tool']);
-      expect(await chest.call('tool')).toMatchObject({ error: { code: 'unavailable', retryable: false } });
-    },
-  );
+  it.each([
+    { kind: 'mcp', source: 'nowhere', tool: 'x' },
+    { kind: 'agent', host: 'nowhere' },
+    { kind: 'agent', model: 'nowhere' },
+  ])('$kind without what it needs loads, is listed and answers unavailable', async (run) => {
+    const crib = await createCrib({ tools: [{ name: 'tool', description: '', run }] });
+    const chest = await crib.open();
+    expect(chest.list().map((spec) => spec.name)).toEqual(['tool']);
+    expect(await chest.call('tool')).toMatchObject({ error: { code: 'unavailable', retryable: false } });
+  });
 
-  it.each(['python', 'mcp', 'http', 'shell'])('a run of the kind %s is checked at load', async (kind) => {
+  it.each(['python', 'mcp', 'http', 'shell', 'agent'])('a run of the kind %s is checked at load', async (kind) => {
     const tools = [{ name: 'tool', description: '', run: { kind } }];
     await expect(createCrib({ tools })).rejects.toMatchObject({ code: 'invalid_run' });
   });

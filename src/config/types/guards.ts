@@ -3,6 +3,7 @@ import type { AccessClause } from '../../core/access-clause.ts';
 import type { Approver, Budget, Rate, Slots } from '../../core/policy.ts';
 import type { Criteria } from '../../core/selector.ts';
 import type { SecretText } from '../../system/secrets/secret-template.ts';
+import type { AgentModelConfig } from './agents.ts';
 
 /** Limits and tuning of calls. */
 export interface PolicyConfig {
@@ -198,6 +199,20 @@ export interface BuiltInExecutorsConfig {
     readonly maxOutputBytes?: number;
     readonly journalMb?: number;
     readonly concurrency?: number;
+  };
+  /** Agents: models that call tools until they answer. */
+  readonly agent?: {
+    readonly models?: Readonly<Record<string, AgentModelConfig>>;
+    readonly allowPrivate?: string | readonly string[];
+    readonly maxDepth?: number;
+    readonly maxSteps?: number;
+    readonly maxCalls?: number;
+    readonly parallelCalls?: number;
+    readonly maxTokens?: number;
+    readonly maxCost?: number;
+    readonly maxResultChars?: number;
+    readonly requestTimeoutMs?: number;
+    readonly retries?: number;
   };
 }
 

@@ -13,6 +13,7 @@ const apiAuth = optionsOf('openapi').auth?.additionalProperties || undefined;
 
 /** The generated files under `src/config/types`, and the root nodes of each. */
 const FILES: readonly (readonly [file: string, ...roots: readonly (SchemaNode | undefined)[]])[] = [
+  ['agents.ts', sections.executors?.properties?.agent?.properties?.models],
   ['guards.ts', policyNode, sections.extensions, sections.executors],
   ['sources.ts', sourceNode],
   ['tasks.ts', sections.tasks, sections.schedules],

@@ -74,7 +74,7 @@ export async function openConfiguration(options: ReadCribOptions, observe?: Obse
       return hiddenPaths({ folder, env, storeUrls, secrets: kept, readOnly });
     },
   };
-  const kinds = await openKinds(executorPorts);
+  const kinds = await openKinds({ ...executorPorts, agents: options.agents ?? {} });
   const executors = [...kinds.map(({ executor }) => executor), ...(await ownExecutors(executorPorts))];
   const definitionOf = createDefinitionReader(options, {
     sourcesOf: createConfiguredSources({ folder, env, store, secrets, used, kinds, ...choicesOf(options, loaded) }),

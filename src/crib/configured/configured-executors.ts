@@ -13,7 +13,7 @@ import { withPythonFolders } from '../loaded-code.ts';
 import { hiddenPaths, protectedPaths } from './protected-paths.ts';
 
 /** Dependencies of kinds and executors. */
-export interface ExecutorPorts extends Omit<KindPorts, 'options' | 'entryOf' | 'isOwn' | 'noteCode'> {
+export interface ExecutorPorts extends Omit<KindPorts, 'options' | 'entryOf' | 'isOwn' | 'noteCode' | 'agents'> {
   /** The current configuration; it may change between calls. */
   config(): Config;
 }
@@ -22,7 +22,7 @@ export interface ExecutorPorts extends Omit<KindPorts, 'options' | 'entryOf' | '
 export type OpenKinds = readonly (Pick<Kind, 'source'> & OpenKind)[];
 
 /** Opens the built-in kinds. */
-export async function openKinds(ports: ExecutorPorts): Promise<OpenKinds> {
+export async function openKinds(ports: ExecutorPorts & WithAgents): Promise<OpenKinds> {
   const noting = withCode(ports);
   const { config } = ports;
   const opened = KINDS.map(async (kind: Kind<string, object, object>) => {
@@ -34,21 +34,24 @@ export async function openKinds(ports: ExecutorPorts): Promise<OpenKinds> {
 }
 
 /** Opens the built-in kinds for a crib without a configuration: with default options, and paths relative to `folder`. */
-export function openUnconfigured(folder: string, env: ExecutorPorts['env']): Promise<OpenKinds> {
+export function openUnconfigured({ folder, env, agents }: Unconfigured): Promise<OpenKinds> {
   const secrets = createSecrets(() => ({}), { env, folder });
   const config = () => NO_CONFIG;
   const hidden = () => {
     const readOnly = protectedPaths({ folder, files: [] }, [], env);
     return hiddenPaths({ folder, env, storeUrls: [], secrets: {}, readOnly });
   };
-  return openKinds({ folder, env, clock: systemClock, secrets, config, hidden });
+  return openKinds({ folder, env, clock: systemClock, secrets, config, hidden, agents });
 }
+
+type Unconfigured = Pick<ExecutorPorts, 'folder' | 'env'> & WithAgents;
+type WithAgents = Pick<KindPorts, 'agents'>;
 
 const NO_CONFIG: Config = Object.freeze({ sources: {} });
 const NO_OPTIONS = Object.freeze({});
 
 /** The ports of every kind, without its options. Files that tools run as code are protected: a command that could write them would decide what runs under another tool's approval. */
-function withCode({ config, ...ports }: ExecutorPorts): Omit<KindPorts<object>, 'options'> {
+function withCode({ config, ...ports }: ExecutorPorts & WithAgents): Omit<KindPorts<object>, 'options'> {
   const code = new Map<string, readonly string[]>();
   return {
     ...ports,

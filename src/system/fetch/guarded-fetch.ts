@@ -134,7 +134,8 @@ async function toFetched(response: IncomingMessage, { url, method }: Hop, maxByt
   return { status: response.statusCode ?? 0, url, headers, bytes };
 }
 
-function toFetchError(cause: unknown, host: string, signal: AbortSignal): FetchError {
+/** The failure of a request to a host, whose signal may have ended it. */
+export function toFetchError(cause: unknown, host: string, signal: AbortSignal): FetchError {
   if (signal.aborted) {
     const { reason } = signal;
     return reason instanceof FetchError ? reason : new FetchError('cancelled', `Fetching from ${host} was cancelled.`);

@@ -13,6 +13,8 @@ export interface StreamedFetchOptions {
   readonly mayBePrivate: boolean;
   /** Keeps connections for later requests. It must not be shared between requests under different rules. Default: no reuse. */
   readonly agent?: Agent;
+  /** True for further addresses of this crib, besides those that this process listens on. */
+  isOwn?(url: URL, address: string): boolean;
 }
 
 /** Sends one request with the address check, without following redirects. Resolves when the headers have arrived. */
