@@ -4,6 +4,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../core/ports/crib-context.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
+import { threadEnvironment } from '../../system/thread-environment.ts';
 import { type CompiledMachine, READY, type ScriptTurn, type ToScriptThread } from './script-messages.ts';
 
 /** A thread that runs one script at a time, each in a machine of its own. */
@@ -90,7 +91,7 @@ interface WasmCompiler {
 
 function startWorker(workerData: CompiledMachine): Worker {
   const script = new URL(`./script-thread${extname(import.meta.url)}`, import.meta.url); // .ts here, .js when built
-  const confined = { resourceLimits: RESOURCES, env: {}, execArgv: [] };
+  const confined = { resourceLimits: RESOURCES, env: threadEnvironment(), execArgv: [] };
   const worker = new Worker(script, { workerData, ...confined, name: 'toolcrib-script', stdout: true, stderr: true });
   worker.stdout.resume();
   worker.stderr.resume();

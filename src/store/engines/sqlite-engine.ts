@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { threadEnvironment } from '../../system/thread-environment.ts';
 import { createPrivateFile, type DatabaseFile, requireSameFile } from '../state-folder.ts';
 import { commitGroups, createSession } from './group-commit.ts';
 import {
@@ -145,7 +146,12 @@ class SqliteScanner {
 
   #start() {
     const url = new URL(`./sqlite-scan-thread${extname(import.meta.url)}`, import.meta.url); // .ts here, .js when built
-    const worker = new Worker(url, { workerData: this.#options, name: 'toolcrib-scan', execArgv: [], env: {} });
+    const worker = new Worker(url, {
+      workerData: this.#options,
+      name: 'toolcrib-scan',
+      execArgv: [],
+      env: threadEnvironment(),
+    });
     const pending: Pending = new Map();
     let crash: unknown;
     worker.on('message', (answer: ScanAnswer) => this.#settle(pending, answer));

@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { threadEnvironment } from '../../system/thread-environment.ts';
 import { type Group, packGroups } from './group-commit.ts';
 import { failureError, type Row, type Statement, type Survival, storeUnavailable, toFailure } from './sql-engine.ts';
 import type { WriterAnswer, WriterMessage, WriterOptions } from './sqlite-writer-thread.ts';
@@ -69,7 +70,12 @@ export class SqliteWriter {
 
   #start(): Thread {
     const url = new URL(`./sqlite-writer-thread${extname(import.meta.url)}`, import.meta.url); // .ts here, .js when built
-    const worker = new Worker(url, { workerData: this.#options, name: 'toolcrib-store', execArgv: [], env: {} });
+    const worker = new Worker(url, {
+      workerData: this.#options,
+      name: 'toolcrib-store',
+      execArgv: [],
+      env: threadEnvironment(),
+    });
     const thread: Thread = { worker, pending: new Map() };
     let crash: unknown;
     worker.on('message', (answer: WriterAnswer) => settle(thread, answer, this.#options.file.path));
