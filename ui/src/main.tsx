@@ -5,13 +5,16 @@ import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { createEventChannel } from './api/event-channel.ts';
 import { queryClient } from './api/query-client.ts';
 import { App } from './app.tsx';
+import { EventsContext } from './parts/live-events.ts';
 import { cssVariables, theme } from './theme.ts';
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no element "root".');
+const channel = createEventChannel();
 
 createRoot(root).render(
   <StrictMode>
@@ -22,7 +25,9 @@ createRoot(root).render(
       getStyleNonce={() => nonce}
     >
       <QueryClientProvider client={queryClient}>
-        <App />
+        <EventsContext value={channel}>
+          <App />
+        </EventsContext>
       </QueryClientProvider>
     </MantineProvider>
   </StrictMode>,

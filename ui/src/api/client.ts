@@ -21,26 +21,55 @@ interface ApiRequest {
   readonly signal?: AbortSignal;
 }
 
-const sessionEnded = new Set<() => void>();
+/** Asks for a sign-in. Resolves to true when the request can be sent again, to false if no session has ended. */
+type SignInAgain = () => Promise<boolean>;
+
+const signIns = new Set<SignInAgain>();
 
 /** Calls the listener when the server refuses a request for want of a session. Returns a function that stops listening. */
-export function onSessionEnded(listener: () => void): () => void {
-  sessionEnded.add(listener);
-  return () => sessionEnded.delete(listener);
+export function onSessionEnded(listener: SignInAgain): () => void {
+  signIns.add(listener);
+  return () => signIns.delete(listener);
 }
 
-/** Sends a request and returns the JSON of its answer. The session cookie counts only with the header that forms cannot send. */
-export async function api<T>(path: string, { method = 'GET', query, body, signal }: ApiRequest = {}): Promise<T> {
+/** Tells every listener that a session is missing. True when a sign-in has followed. */
+export async function askForSignIn(): Promise<boolean> {
+  const answers = await Promise.all([...signIns].map((listener) => listener()));
+  return answers.includes(true);
+}
+
+/** The header that the session cookie counts with: no form and no link can send it. */
+export const OWN_HEADER = { 'x-toolcrib-console': '1' } as const;
+
+/**
+ * Sends a request and returns the JSON of its answer. If the session has ended, the request waits for the sign-in and is
+ * sent again: the server refused it before anything ran.
+ */
+export async function api<T>(path: string, request: ApiRequest = {}): Promise<T> {
+  const first = await send(path, request);
+  const isRefused = first.response.status === 401 && !path.startsWith('/api/session');
+  const { response, answer } = isRefused && (await askForSignIn()) ? await send(path, request) : first;
+  if (response.ok) return answer as T; // the generated types say what each route answers
+  throw new ApiError(response.status, (answer as { readonly error?: object } | undefined)?.error ?? {}); // refusals have one shape
+}
+
+async function send(path: string, { method = 'GET', query, body, signal }: ApiRequest) {
   const response = await fetch(withQuery(path, query), {
     method,
-    headers: { 'x-toolcrib-console': '1', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: { ...OWN_HEADER, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   });
-  const answer: unknown = response.status === 204 ? undefined : await response.json();
-  if (response.ok) return answer as T; // the generated types say what each route answers
-  if (response.status === 401) for (const listener of sessionEnded) listener();
-  throw new ApiError(response.status, (answer as { readonly error?: object } | undefined)?.error ?? {}); // refusals have one shape
+  const text = await response.text();
+  return { response, answer: readJson(text) };
+}
+
+function readJson(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch {
+    return undefined; // a proxy in between answered
+  }
 }
 
 function withQuery(path: string, query: ApiRequest['query'] = {}): string {

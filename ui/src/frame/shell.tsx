@@ -1,40 +1,87 @@
-import type { ReactNode } from 'react';
-import { Link, useLocation } from 'wouter';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { Link } from 'wouter';
+import { signOut, useSession } from '../api/session.ts';
+import { Icon } from '../parts/icons.tsx';
+import { Connection } from './connection.tsx';
+import { Navigation } from './navigation.tsx';
 import classes from './shell.module.css';
+import { ThemeSwitch } from './theme-switch.tsx';
+import { useEventRefresh } from './use-event-refresh.ts';
+import { useShortcuts } from './use-shortcuts.ts';
 
-const PAGES = [
-  { path: '/tools', title: 'Tools' },
-  { path: '/approvals', title: 'Approvals' },
-  { path: '/calls', title: 'Calls' },
-  { path: '/sources', title: 'Sources' },
-];
+const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })));
+const KeyboardHelp = lazy(() => import('./keyboard-help.tsx').then(({ KeyboardHelp }) => ({ default: KeyboardHelp })));
+const SignInDialog = lazy(() => import('./sign-in-more.tsx').then(({ SignInMore }) => ({ default: SignInMore })));
+
+/** A layer of the frame on top of the page. */
+export type Layer = 'palette' | 'help' | 'sign-in';
 
 /** The frame of every page: navigation on the left, the page on the right. */
 export function Shell({ children }: { readonly children: ReactNode }) {
-  const [location] = useLocation();
+  const [layer, open] = useState<Layer>();
+  useEventRefresh();
+  useShortcuts(open);
+  const close = () => open(undefined);
   return (
     <div className={classes.shell}>
-      <nav className={classes.side} aria-label="Pages">
+      <a href="#page" className={classes.skip}>
+        Skip to the page
+      </a>
+      <div className={classes.side}>
         <div className={classes.brand}>
-          <img src="/assets/icon.svg" alt="" width={18} height={18} />
-          Toolcrib
-        </div>
-        {PAGES.map(({ path, title }) => (
-          <Link
-            key={path}
-            href={path}
-            className={classes.page}
-            aria-current={isAt(location, path) ? 'page' : undefined}
-          >
-            {title}
+          <Link href="/tools" className={classes.home}>
+            <img src="/assets/icon.svg" alt="" width={18} height={18} />
+            Toolcrib
           </Link>
-        ))}
-      </nav>
-      <main className={classes.main}>{children}</main>
+          <button type="button" className={classes.search} onClick={() => open('palette')}>
+            <Icon name="search" />
+            <span className={classes.word}>Search or go to</span>
+            <kbd className={classes.word}>Ctrl K</kbd>
+          </button>
+        </div>
+        <Navigation />
+        <div className={classes.foot}>
+          <Connection />
+          <Who onSignIn={() => open('sign-in')} />
+          <div className={classes.row}>
+            <ThemeSwitch />
+            <button type="button" className="icon-button" aria-label="Keyboard shortcuts" onClick={() => open('help')}>
+              <Icon name="question" />
+            </button>
+          </div>
+        </div>
+      </div>
+      <main id="page" className={classes.main} tabIndex={-1}>
+        {children}
+      </main>
+      <Suspense fallback={null}>
+        {layer === 'palette' && <Palette onClose={close} onLayer={open} />}
+        {layer === 'help' && <KeyboardHelp onClose={close} />}
+        {layer === 'sign-in' && <SignInDialog onClose={close} />}
+      </Suspense>
     </div>
   );
 }
 
-function isAt(location: string, path: string): boolean {
-  return location === path || location.startsWith(`${path}/`);
+/** The caller, and its way in or out. */
+function Who({ onSignIn }: { readonly onSignIn: () => void }) {
+  const { signedIn, caller, role } = useSession();
+  const name = signedIn ? (caller?.id ?? role) : 'Not signed in';
+  return (
+    <div className={classes.who}>
+      <span className={classes.name} title={`${name}${signedIn ? ` (${role})` : ''}`}>
+        {name}
+        {signedIn && name !== role && <span className="faint"> {role}</span>}
+      </span>
+      {signedIn ? (
+        <button type="button" className="link" onClick={() => void signOut().then(() => location.assign('/tools'))}>
+          Sign out
+        </button>
+      ) : (
+        <button type="button" className="link" onClick={onSignIn}>
+          Sign in
+        </button>
+      )}
+    </div>
+  );
 }

@@ -1,0 +1,101 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { onSessionEnded } from '../api/client.ts';
+import { fetchSession, SESSION_KEY, type Session, SessionContext } from '../api/session.ts';
+import { Empty } from '../parts/empty.tsx';
+import { useChannel } from '../parts/live-events.ts';
+import { SignInDialog } from './sign-in-dialog.tsx';
+import { SignInPage } from './sign-in-page.tsx';
+
+/** Shows the console to a caller that may see it, and the sign-in to others. If a session ends, the page stays and the sign-in is asked for on top of it. */
+export function SessionGate({ children }: { readonly children: ReactNode }) {
+  const { data, error, isFetching, refetch } = useQuery({
+    queryKey: SESSION_KEY,
+    queryFn: fetchSession,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const { hasEnded, begin } = useEndedSession(data);
+  const channel = useChannel();
+  const isSignedIn = data?.signedIn === true;
+  useEffect(() => {
+    if (!isSignedIn) return;
+    channel.start();
+    return () => channel.stop();
+  }, [channel, isSignedIn]);
+
+  if (data === undefined) {
+    if (error === null || isFetching) return null;
+    return (
+      <Empty title="The server does not answer.">
+        <p className="soft">{error.message}</p>
+        <button type="button" className="button" onClick={() => void refetch()}>
+          Try again
+        </button>
+      </Empty>
+    );
+  }
+  if (data.role === 'none') return <SignInPage session={data} onSignedIn={begin} />;
+  return (
+    <SessionContext value={data}>
+      {children}
+      {hasEnded && <SignInDialog session={data} onSignedIn={begin} />}
+    </SessionContext>
+  );
+}
+
+const TABS = 'toolcrib-session';
+
+/** Watches for the end of the session. Requests that were refused meanwhile wait, and are sent again after the sign-in. */
+function useEndedSession(session: Session | undefined) {
+  const queries = useQueryClient();
+  const [hasEnded, setEnded] = useState(false);
+  const waiting = useRef(new Set<(isSignedIn: boolean) => void>());
+  const current = useRef(session);
+  current.current = session;
+
+  /** Goes on with a session, of this tab or another. */
+  const begin = useCallback(
+    (next: Session) => {
+      const isOther = current.current?.role !== next.role;
+      queries.setQueryData(SESSION_KEY, next);
+      setEnded(false);
+      for (const resolve of waiting.current) resolve(true);
+      waiting.current.clear();
+      if (isOther) queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] });
+      void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] });
+      tellTabs();
+    },
+    [queries],
+  );
+
+  useEffect(
+    () =>
+      onSessionEnded(async () => {
+        if (current.current?.signedIn !== true) return false;
+        const now = await fetchSession().catch(() => undefined);
+        if (now?.signedIn === true) return true;
+        setEnded(true);
+        return new Promise((resolve) => waiting.current.add(resolve));
+      }),
+    [],
+  );
+  useEffect(() => {
+    const channel = new BroadcastChannel(TABS);
+    channel.onmessage = async () => {
+      const now = await fetchSession().catch(() => undefined);
+      if (now?.signedIn === true && waiting.current.size > 0) begin(now);
+    };
+    return () => channel.close();
+  }, [begin]);
+  const isSignedIn = session?.signedIn === true;
+  useEffect(() => {
+    if (isSignedIn) tellTabs(); // a sign-in at the issuer comes back in another tab
+  }, [isSignedIn]);
+  return { hasEnded, begin };
+}
+
+function tellTabs(): void {
+  const channel = new BroadcastChannel(TABS);
+  channel.postMessage('signed in');
+  channel.close();
+}

@@ -1,0 +1,24 @@
+import { useState } from 'react';
+import classes from './copy-line.module.css';
+import { Icon } from './icons.tsx';
+
+/** A command to copy. */
+export function CopyLine({ text }: { readonly text: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard?.writeText(text); // absent on plain http from another machine
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
+  };
+  return (
+    <div className={classes.line}>
+      <code className={classes.text}>{text}</code>
+      <button type="button" className="icon-button" aria-label={`Copy ${text}`} onClick={() => void copy()}>
+        <Icon name={isCopied ? 'check' : 'copy'} />
+      </button>
+      <span role="status" className={classes.said}>
+        {isCopied && 'Copied'}
+      </span>
+    </div>
+  );
+}
