@@ -201,8 +201,7 @@ class OpenChest implements Omit<EnterableChest, keyof DeprecatedNames> {
   #asWhoParked({ takenUp }: Call): OpenChest {
     if (takenUp === undefined) return this;
     const caller = { ...takenUp.caller, ...defined({ approve: this.#caller.approve }) };
-    const opening = { profile: this.#profile, ...(this.#active !== undefined && { active: this.#active }) };
-    return new OpenChest(this.#host, opening, caller);
+    return new OpenChest(this.#host, { profile: this.#profile, ...defined({ active: this.#active }) }, caller);
   }
 
   /** The tools of this chest for calls nested in `call`. */

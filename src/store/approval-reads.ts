@@ -63,10 +63,9 @@ export function readApprovals(engine: SqlEngine, now: () => number): Pick<Stored
       return (await engine.read(listStatement(listing, at))).map((row) => toListed(row, at)).reverse();
     },
     states: async (limit) => {
-      const at = now();
       const newest = `SELECT ${STATE} FROM toolcrib_approvals WHERE is_sealed = 1 ORDER BY created_at DESC LIMIT ?`;
       const rows = await engine.read({ sql: newest, params: [limit] });
-      return rows.map((row) => ({ id: textOf(row, 'id'), state: stateOf(row, at) })).reverse();
+      return rows.map((row) => ({ id: textOf(row, 'id'), state: stateOf(row, now()) })).reverse();
     },
     runnable: async (after, limit) => {
       const rows = await engine.read(runnableStatement(after, limit, now()));
@@ -81,9 +80,8 @@ export function readApprovals(engine: SqlEngine, now: () => number): Pick<Stored
       return { approval: toApproval(row, now()), ...(row.result !== null && { result: resultOf(row) }) };
     },
     lastApproved: async (request) => {
-      const at = now();
       const rows = await engine.read(earlierApproved(request));
-      return rows.map((row) => toApproval(row, at)).find(({ tool }) => tool === request.tool);
+      return rows.map((row) => toApproval(row, now())).find(({ tool }) => tool === request.tool);
     },
   };
 }
