@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { configNode } from '../../../src/crib/config/config-schema.ts';
 import { removePrograms } from '../../kinds/shell/shell-shop.ts';
+import { agentRows } from './agent-rows.ts';
 import { extensionRows } from './extension-rows.ts';
 import { outsideRows } from './outside-rows.ts';
 import { type Row, showCrib } from './rows.ts';
@@ -36,6 +37,7 @@ const ROWS: readonly Row[] = [
   ...scheduleRows,
   ...taskRows,
   ...scriptRows,
+  ...agentRows,
 ];
 
 describe('every key of the configuration counts', () => {

@@ -49,9 +49,34 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
     const { input } = JSON.parse(body) as { input: readonly string[] };
     return { data: input.map((text, index) => ({ index, embedding: [text.length, 1, 2] })) };
   },
+  '/model': answerAsModel,
   '/token': () => ({ access_token: 'a-token', token_type: 'bearer', expires_in: 3600 }),
   '/pets': ({ headers: { host: _host, ...headers }, path }) => ({ path, headers }),
 };
+
+/** A model: at /model/2/echo it first calls the tool echo twice. It answers with the results of its tools. */
+async function answerAsModel({ path, body }: Asked, response: ServerResponse): Promise<unknown> {
+  const { messages } = JSON.parse(body) as { messages: readonly { role: string; content: string }[] };
+  const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => content.slice(0, 100));
+  const [, calls = '0', name = ''] = /^\/model\/(\d+)\/(\w+)/.exec(path) ?? [];
+  if (path.includes('slow')) await timers.setTimeout(600);
+  if (path.includes('busy-once') && !seenBusy.delete(response.req.socket.localPort)) {
+    seenBusy.add(response.req.socket.localPort);
+    response.writeHead(503, { 'retry-after': '0' }).end();
+    return undefined;
+  }
+  const count = results.length > 0 ? 0 : Number(calls);
+  const tool_calls = [...Array(count).keys()].map((id) => ({ id: `c${id}`, function: { name, arguments: '{}' } }));
+  const text = `Done: ${results.join(' ')}`;
+  const message = count > 0 ? { content: null, tool_calls } : { content: text };
+  const details = { prompt_tokens_details: { cached_tokens: 1 } };
+  const openai = {
+    choices: [{ message, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 2, completion_tokens: 1, ...details },
+  };
+  return { ...openai, content: [{ type: 'text', text }], stop_reason: 'end_turn' };
+}
+const seenBusy = new Set<number | undefined>();
 
 /** A tool that names a secret. */
 export const GRANTED = {
