@@ -22,7 +22,8 @@ export interface ReadText extends ConfigText {
 export async function readConfigText(text: string, shownAs: string): Promise<ReadText> {
   const parsed = await parseText(text, shownAs);
   const lines = text.split(/\r?\n/);
-  const show = (message: string, place: Position | undefined, isHidden: boolean): string => {
+  const show = (given: string, place: Position | undefined, isHidden: boolean): string => {
+    const message = given.replace(GOT, hideCredentials);
     if (place === undefined) return `${shownAs}: ${message}`;
     const line = excerpt(lines[place.line - 1] ?? '', place, isHidden);
     return `${shownAs}:${place.line}:${place.column}: ${message}\n${line}`;
@@ -77,10 +78,17 @@ const VALUE = /(?<=:\s?)("[^"]*"?|'[^']*'?|[^\s,"']+)/g;
 /** A word of letters and digits that is as long as a token; not a key, path, address or version. */
 const WORD = /(?<![\w./:@\\$-])(?=\w*[a-z])(?=\w*\d)[\w+=-]{12,}(?![\w./@\\-]|["']?\s?:)/gi;
 
+/** An address, and those parts of its path that may be a credential, as in webhooks of chat services. */
+const ADDRESS = /\w{1,20}:\/\/[^\s"']+/g;
+const PATH_PART = /(?<=\/)(?=[\w-]*[a-z])(?=[\w-]*\d)[\w-]{12,}/gi;
+/** The value that a message quotes. */
+const GOT = /(?<=, got )"(?:[^"\\]|\\.)*"/g;
+
 /** Masks what may be a credential, character by character, so that columns stay the same. */
 function hideCredentials(line: string): string {
   const mask = (text: string) => '*'.repeat(text.length);
   return hideLogin(line)
+    .replace(ADDRESS, (address) => address.replace(PATH_PART, mask))
     .replace(VARIABLES, (values) => values.replace(VALUE, mask))
     .replace(NAMED, mask)
     .replace(WORD, mask);

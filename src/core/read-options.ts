@@ -1,4 +1,5 @@
 import { ToolcribError } from './tool-error.ts';
+import { hideLogin } from './visible-text.ts';
 
 /** Returns a shallow copy of an options object; throws for unknown keys. */
 export function readOptions<T extends object>(value: unknown, known: readonly (keyof T & string)[], what: string): T {
@@ -55,7 +56,7 @@ export function readNameList(value: unknown, what: string): readonly string[] {
 export function describe(value: unknown): string {
   if (value === null) return 'null';
   if (isList(value)) return 'a list';
-  if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+  if (typeof value === 'string') return JSON.stringify(hideLogin(value.length > 40 ? `${value.slice(0, 40)}…` : value));
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return typeof value === 'undefined' ? 'nothing' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
 }

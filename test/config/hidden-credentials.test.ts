@@ -14,6 +14,16 @@ describe('a mistake shows its line without what may be a credential', () => {
       'the login of a webhook',
       `extensions: { approval: { webhook: { url: "https://u:${WORDS}@h.test/x", secrt: z } } }`,
     ],
+    ['the address of a store in the wrong place', `store: "postgres://u:${PASSWORD}@h.test/db"`],
+    ['a token in the wrong place', `server: { port: "${PASSWORD}" }`],
+    [
+      'the path of a webhook',
+      `extensions: { approval: { webhook: { url: "https://h.test/services/T0/${PASSWORD}", secrt: z } } }`,
+    ],
+    [
+      'the path of a webhook in the wrong place',
+      `extensions: { approval: { webhook: "https://h.test/T0/${PASSWORD}" } }`,
+    ],
     ['the login of an address without a scheme', `server: { host: "u:${WORDS}@h.test", prt: 1 }`],
     [
       'a variable of a server that is there twice',

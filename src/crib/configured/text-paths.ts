@@ -29,7 +29,7 @@ export function pathsOf(node: SchemaNode, text: string, place: TextPlace): reado
     case 'argument':
       return filesIn(text, place);
     case 'module':
-      return isAbsolute(text) ? withSurroundings(text.replace(/#[^/\\]*$/, '')) : []; // else a package
+      return isAbsolute(text) ? withSurroundings(withoutFragment(text)) : []; // else a package
     default:
       return [];
   }
@@ -43,7 +43,7 @@ export function pathsOfCommandLine([program = '', ...args]: readonly string[], p
 /** The path that a string without a schema seems to be, except folders that contain the configuration: those are work folders. */
 export function guessPath(text: string, path: string, folder: string): readonly string[] {
   if (text.length > MAX_PATH_LENGTH || /^[a-z][a-z\d+.-]*:|[\0\n]/i.test(text)) return [];
-  const named = path.replace(/#[^/\\]*$/, '');
+  const named = withoutFragment(path);
   const looksLikeOne = /^(\.{0,2}|~)[/\\]/.test(text) || (/[/\\]/.test(text) && !/\s/.test(text));
   return (looksLikeOne || existsSync(named)) && !isInside(folder, named) ? withSurroundings(named) : [];
 }
@@ -89,4 +89,11 @@ function isFolder(path: string): boolean {
   } catch {
     return true; // the path is too long, or below a file: nothing can be created there
   }
+}
+
+/** The path without the name of an export behind `#` of its last part. */
+function withoutFragment(path: string): string {
+  const last = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1;
+  const at = path.indexOf('#', last);
+  return at < 0 ? path : path.slice(0, at);
 }

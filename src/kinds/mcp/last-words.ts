@@ -50,7 +50,7 @@ function quoteError(said: string): string {
   return last === '' ? '' : `; its last output: ${beginningOf(last, LONGEST_QUOTE)}`;
 }
 
-const NPM_LINE = /^npm (?:ERR!|error) +(.*)$/;
+const NPM_LINE = /^npm (?:ERR!|error) (.*)$/;
 /** Detail lines that npm prints around the actual error message. */
 const NPM_DETAIL = /^(errno|syscall|path|dest|file|notsup|cwd|command|signal|enoent$|\d{3}$|A complete log|Note that)/;
 

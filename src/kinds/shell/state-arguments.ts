@@ -177,7 +177,8 @@ export function pathsIn(text: string): readonly string[] {
 
 /** The paths that a program may read a piece as. */
 function spellingsOf(piece: string): readonly string[] {
-  const address = /^file:(?:\/\/[^/]*)?(.*)$/is.exec(piece)?.[1];
+  const [scheme] = /^file:(?:\/\/[^/]*)?/i.exec(piece) ?? [];
+  const address = scheme === undefined ? undefined : piece.slice(scheme.length);
   const plain = [piece, ...(address === undefined ? [] : [address]), ...behindLetters(piece)];
   const decoded = plain.filter((path) => path.includes('%')).flatMap((path) => decode(path) ?? []);
   const home = plain.filter((path) => /^~\/./.test(path)).map((path) => `${homedir()}${path.slice(1)}`);
