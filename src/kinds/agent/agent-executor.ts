@@ -18,6 +18,7 @@ import {
   instructionsOf,
   jsonIn,
   namedModel,
+  OWN_PARAMETERS,
   promptOf,
 } from './agent-run.ts';
 import { type AgentTools, openTools } from './agent-tools.ts';
@@ -57,8 +58,7 @@ export function agentExecutor(ports: AgentPorts): Executor {
     kind: 'agent',
     runSchema: AGENT_RUN_SCHEMA,
     check: (run, spec) => checkAgentRun(run as AgentRun, spec), // the schema was checked first
-    review: (specs) =>
-      reviewAgents(specs, { models: Object.keys(options().models ?? {}), agents: Object.keys(agents) }),
+    review: (specs) => reviewAgents(specs, { models: options().models ?? {}, agents: Object.keys(agents) }),
     async execute(call, run) {
       const deferred = deferRun(call);
       const fork = call.fork();
@@ -109,10 +109,13 @@ async function prepare(
       'denied',
       `"${name}" was not run: agents may be nested ${limits.maxDepth} levels deep (maxDepth).`,
     );
-  const missing = missingPart(run, { models: Object.keys(options().models ?? {}), agents: Object.keys(agents) });
+  const missing = missingPart(run, { models: options().models ?? {}, agents: Object.keys(agents) });
   // The message must not show how the tool runs.
   if (missing !== undefined)
-    return toolError('unavailable', `"${name}" cannot be called: its model is missing; "toolcrib check" names it.`);
+    return toolError(
+      'unavailable',
+      `"${name}" cannot be called: its model is not configured; "toolcrib check" says why.`,
+    );
   const endpoint = run.host === undefined ? endpointOf(run, options()) : undefined;
   const around = ledgerAround(call, ledgers);
   const prices = run.prices ?? endpoint?.prices;
@@ -205,16 +208,21 @@ function withMeta(call: ToolCall, end: ToolResult | Passed, ledger: Ledger): Too
 }
 
 interface Known {
-  readonly models: readonly string[];
+  readonly models: NonNullable<AgentConfig['models']>;
   readonly agents: readonly string[];
 }
 
-/** The model or agent of a run that is not there. */
+/** The reason why a run has no model or agent. */
 function missingPart({ host, model = '', baseUrl }: AgentRun, { models, agents }: Known): string | undefined {
   if (host !== undefined)
     return agents.includes(host) ? undefined : `createCrib({ agents }) has no "${host}".${didYouMean(host, agents)}`;
-  if (baseUrl !== undefined || models.includes(model)) return undefined;
-  return `executors.agent.models has no "${model}".${didYouMean(model, models)}`;
+  if (baseUrl !== undefined) return undefined;
+  const entry = namedModel(models, model);
+  if (entry === undefined) return `executors.agent.models has no "${model}".${didYouMean(model, Object.keys(models))}`;
+  const taken = Object.keys(entry.parameters ?? {}).find((key) => OWN_PARAMETERS.includes(key));
+  return (
+    taken && `parameters of executors.agent.models.${model} must not have "${taken}", which the agent sets itself.`
+  );
 }
 
 /** Tools whose model or agent is not there, and tools with the usual timeout, which is short for an agent. */
