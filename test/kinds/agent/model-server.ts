@@ -41,8 +41,6 @@ export interface ModelServer {
   readonly url: string;
   readonly host: string;
   readonly asked: readonly Asked[];
-  /** The number of open requests. */
-  open(): number;
   /** Decides about the replies from now on; a list is played in order, and its last entry repeated. */
   play(moves: readonly Move[] | ((asked: Asked, index: number) => Move)): void;
   /** Resolves when so many requests have come. */
@@ -88,7 +86,6 @@ export async function startModelServer(): Promise<ModelServer> {
     get asked() {
       return asked;
     },
-    open: () => open,
     play(moves) {
       asked = [];
       next = typeof moves === 'function' ? moves : (_, index) => moves[Math.min(index, moves.length - 1)] ?? 'fine';
