@@ -157,16 +157,23 @@ export function instructionsOf({ spec }: ToolCall, { instructions = '' }: AgentR
   return [instructions, ofBundles, DATA_ONLY, form].filter((part) => part.trim() !== '').join('\n\n');
 }
 
-const FENCED = /^```(?:json)?\s*\n([\s\S]*?)\n?```$/;
+const FENCE = '```';
 
 /** The JSON in an answer; undefined if it is not JSON. */
 export function jsonIn(answer: string): { readonly value: unknown } | undefined {
   const text = answer.trim();
   try {
-    return { value: JSON.parse(FENCED.exec(text)?.[1] ?? text) };
+    return { value: JSON.parse(withoutFence(text)) };
   } catch {
     return undefined;
   }
+}
+
+/** The text between the fences of Markdown, which models like to add. */
+function withoutFence(text: string): string {
+  const start = text.indexOf('\n');
+  const isFenced = start >= 0 && [FENCE, `${FENCE}json`].includes(text.slice(0, start).trim()) && text.endsWith(FENCE);
+  return isFenced ? text.slice(start, -FENCE.length) : text;
 }
 
 /** Looks up a model of the configuration. */

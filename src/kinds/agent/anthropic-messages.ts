@@ -1,5 +1,6 @@
 import { isRecord, type JsonObject, type JsonValue } from '../../core/json.ts';
 import type { AgentUsage } from '../../core/ports/host-agent.ts';
+import { withoutEnd } from '../../core/visible-text.ts';
 import { fromAnthropicCalls, toAnthropic, toAnthropicResults } from '../../formats/anthropic.ts';
 import { parseArguments } from '../../formats/vendor-messages.ts';
 import { BadReply, distinctIds, type ModelApi, type ModelReply, parseEvent, recordsIn, textOr } from './model-api.ts';
@@ -12,7 +13,7 @@ const USUAL_OUTPUT_TOKENS = 8192;
 export const anthropicMessages: ModelApi = {
   baseUrl: 'https://api.anthropic.com',
   addressOf({ href }) {
-    const base = href.replace(/\/+$/, '');
+    const base = withoutEnd(href, /\//);
     return new URL(base.endsWith('/v1') ? `${base}/messages` : `${base}/v1/messages`);
   },
   headersOf: (key) => ({ 'anthropic-version': '2023-06-01', ...(key !== undefined && { 'x-api-key': key }) }),

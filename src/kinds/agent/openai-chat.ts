@@ -1,5 +1,6 @@
 import { isRecord, type JsonObject, type JsonValue } from '../../core/json.ts';
 import type { AgentUsage } from '../../core/ports/host-agent.ts';
+import { withoutEnd } from '../../core/visible-text.ts';
 import { fromOpenAICalls, toOpenAI, toOpenAIResults } from '../../formats/openai.ts';
 import {
   BadReply,
@@ -17,7 +18,7 @@ type Members = Readonly<Record<string, unknown>>;
 /** Chat completions of OpenAI, and of the many servers that speak the same API. */
 export const openaiChat: ModelApi = {
   baseUrl: 'https://api.openai.com/v1',
-  addressOf: (baseUrl) => new URL(`${baseUrl.href.replace(/\/+$/, '')}/chat/completions`),
+  addressOf: (baseUrl) => new URL(`${withoutEnd(baseUrl.href, /\//)}/chat/completions`),
   headersOf: (key) => (key === undefined ? {} : { authorization: `Bearer ${key}` }),
   bodyOf({ model, instructions, messages, tools, isStreamed, maxOutputTokens, parameters }, { hostname }) {
     // OpenAI's newer models refuse max_tokens; other servers know nothing else.

@@ -140,9 +140,9 @@ function toTextPart(text: string, data: string | undefined): readonly AnswerPart
 const MARKDOWN = [
   /^#{1,6} \S/m,
   /^```/m,
-  /^\s*[-*] \S.*\n\s*[-*] \S/m,
+  /^[ \t]*[-*] \S.*\n[ \t]*[-*] \S/m,
   /^\|.+\|\s*\n\|[\s:|-]+\|/m,
-  /\[[^\]\n]+\]\([^)\n]+\)/,
+  /\[[^[\]\n]{1,500}\]\([^()\n]{1,2000}\)/,
   /\*\*[^*\n]+\*\*/,
 ];
 const LONGEST_MARKDOWN = 200_000;
