@@ -16,7 +16,7 @@ export const CONFIRM: unique symbol = Symbol('toolcrib.confirm');
 /** The key under which a built-in gate tells what it would do with a call. */
 export const FORESEE: unique symbol = Symbol('toolcrib.foresee');
 
-/** What a gate would do with a call. `call` is the call as it would go on, if the gate changes it. */
+/** The verdict of a gate about a call that is not made. `call` is the call as it would go on, if the gate changes it. */
 export interface Foresight {
   readonly verdict: 'pass' | 'ask' | 'refuse' | 'unknown';
   /** The reason in words. */

@@ -21,6 +21,7 @@ import { EXTENSION_ORDER } from './built-ins.ts';
 import { type CribActiveSets, createActiveSets } from './catalog/activation.ts';
 import { type Chest, ENTER, type EnterableChest } from './chest.ts';
 import type { Crib } from './crib.ts';
+import { createDefinitionLog, type DefinitionLog } from './definition-log.ts';
 import type { Engine } from './engine.ts';
 import { openAgain } from './open.ts';
 import { readKeptResult, type ShownResult } from './own-tools/read-result.ts';
@@ -94,6 +95,8 @@ export interface CribServer {
   idle(limitMs: number): Promise<void>;
   /** Judges a call in a chest without making it: nothing runs, is charged, is asked or is recorded. */
   dryRun(chest: Chest, name: string, input: unknown, options?: CallOptions): Promise<readonly LayerVerdict[]>;
+  /** The definitions of tools as the crib saw them. */
+  readonly definitions: DefinitionLog;
   /** The calls in flight of this process. */
   readonly running: RunningCalls;
   /** Aborts all running calls: they fail with `cancelled`, or `unknown_outcome` if the tool may have done its work. Later calls run. */
@@ -123,6 +126,7 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
     ...defined(engine, ['checkStored', 'followOutput', 'mistakes', 'readings', 'taskSettings']),
     ...defined(engine, ['idle', 'endCalls', 'listed', 'allListed', 'installed']),
     dryRun: (chest, ...call) => judgeInChest(chest, call, redact),
+    definitions: createDefinitionLog(engine, context),
     running: createRunningCalls(engine.host.lifetime, engine.host.now),
     leftOut: () => Array.from(generation().leftOut.tools, ([name, reason]) => ({ name, reason: redact(reason) })),
     requestStates: createRequestStates(store),

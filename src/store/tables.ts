@@ -2,6 +2,7 @@ import type { Store } from '../core/ports/store.ts';
 import { approvals } from './approval-table.ts';
 import { audit } from './audit-table.ts';
 import { claims, type Heartbeat } from './claims.ts';
+import { CREATE_DEFINITIONS, definitions, labels } from './definition-table.ts';
 import type { SqlEngine } from './engines/sql-engine.ts';
 import { budgets, rates } from './limits.ts';
 import { repeats } from './repeats.ts';
@@ -49,6 +50,8 @@ export function openTables({ engine, now, machineNow, heartbeat }: TablePorts) {
     sealKeys: sealKeys(engine, now),
     stops: stops(engine, now),
     schedules: schedules(engine, now),
+    definitions: definitions(engine, now),
+    labels: labels(engine, now),
   } satisfies Partial<Store>;
 }
 
@@ -237,4 +240,5 @@ export const MIGRATIONS: readonly Migration[] = [
   ],
   ['ALTER TABLE toolcrib_grants ADD COLUMN uses_left BIGINT', 'ALTER TABLE toolcrib_grants ADD COLUMN terms TEXT'],
   CREATE_JOURNALS,
+  CREATE_DEFINITIONS,
 ];

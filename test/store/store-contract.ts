@@ -8,6 +8,7 @@ import { auditContract } from './audit-contract.ts';
 import { batchesContract } from './batches-contract.ts';
 import { approvalBoundsContract, repeatBoundsContract } from './bounds-contract.ts';
 import { claimsContract } from './claims-contract.ts';
+import { definitionsContract } from './definitions-contract.ts';
 import { grantsContract } from './grants-contract.ts';
 import { indexesContract } from './indexes-contract.ts';
 import { keysContract } from './keys-contract.ts';
@@ -44,6 +45,7 @@ export function storeContract(place: () => Promise<string>, emptyPlace = place):
   describe('schedules', () => schedulesContract(opened, place));
   describe('the audit', () => auditContract(opened));
   describe('keys that seal', () => sealKeysContract(opened, place));
+  describe('definitions and labels', () => definitionsContract(opened));
   describe('emergency stops', () => stopsContract(opened, place));
   describe('status and end', () => endContract(opened));
 }

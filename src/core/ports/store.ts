@@ -2,6 +2,7 @@ import type { JsonObject } from '../json.ts';
 import type { ToolResult } from '../tool-result.ts';
 import type { StoredApproval, StoredApprovals } from './stored-approvals.ts';
 import type { StoredAudit } from './stored-audit.ts';
+import type { StoredDefinitions, StoredLabels } from './stored-definitions.ts';
 import type { StoredJournals } from './stored-journals.ts';
 import type { StoredBudgets, StoredRates, StoredRepeats, StoredResults } from './stored-results.ts';
 import type { StoredSchedules } from './stored-schedules.ts';
@@ -29,6 +30,8 @@ export interface Store {
   readonly sealKeys: StoredSealKeys;
   readonly stops: StoredStops;
   readonly schedules: StoredSchedules;
+  readonly definitions: StoredDefinitions;
+  readonly labels: StoredLabels;
   /** Location and availability; never rejects. */
   status(): Promise<StoreStatus>;
   /** Writes a small entry; rejects if that fails. */

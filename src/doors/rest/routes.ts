@@ -9,6 +9,7 @@ import { CONSOLE_ROUTES } from './routes/console-routes.ts';
 import { EXECUTE_ROUTE } from './routes/execute-route.ts';
 import { FACET_ROUTES } from './routes/facet-routes.ts';
 import { GRANT_ROUTES } from './routes/grant-routes.ts';
+import { HISTORY_ROUTE } from './routes/history-routes.ts';
 import { KEY_ROUTES } from './routes/key-routes.ts';
 import { PROFILE_ROUTES } from './routes/profile-routes.ts';
 import { SCHEDULE_ROUTES } from './routes/schedule-routes.ts';
@@ -37,6 +38,7 @@ const OPENAPI_ROUTE: Route = {
 export const ROUTES: readonly Route[] = [
   ...FACET_ROUTES, // before the tools: a tool may be named like one of them
   ...TOOL_ROUTES,
+  HISTORY_ROUTE,
   EXECUTE_ROUTE,
   SEARCH_ROUTE,
   ...PROFILE_ROUTES,

@@ -107,6 +107,7 @@ async function grant(ask: Served['ask']): Promise<string> {
 const SUCCESSES: Readonly<Record<string, (served: Served) => Promise<Example>>> = {
   'GET /api/tools': async () => ({ path: '/api/tools?limit=2' }),
   'GET /api/tools/facets': async () => ({ path: '/api/tools/facets?profile=usual' }),
+  'GET /api/tools/{name}/history': async () => ({ path: '/api/tools/add/history' }),
   'GET /api/tools/{name}/stats': async ({ ask }) => {
     await execute(ask, 'add', { a: 1, b: 2 });
     return { path: '/api/tools/add/stats' };

@@ -85,6 +85,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tools/{name}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the definitions of a tool as the server saw them, what changed from one to the next, and what a change concerns. */
+        get: operations["getApiToolsNameHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tools/execute/{name}": {
         parameters: {
             query?: never;
@@ -1114,6 +1131,71 @@ export interface operations {
                         stops?: string[];
                         /** @description Each limit with the layers that set it. */
                         policy: Record<string, never>;
+                    };
+                };
+            };
+        };
+    };
+    getApiToolsNameHistory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The definitions, newest first, at most 50. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        tool: string;
+                        versions: {
+                            /** @description SHA-256 of the definition and of how the tool runs. */
+                            hash: string;
+                            source: string;
+                            /** Format: date-time */
+                            firstSeenAt: string;
+                            /** Format: date-time */
+                            lastSeenAt: string;
+                            /** @description True for the definition that is in use. */
+                            current: boolean;
+                            /** @description The parts that people and models see. */
+                            definition: Record<string, never>;
+                            /** @description The changes against the next older definition. Empty if only how the tool runs changed. */
+                            changes: {
+                                /** @description A JSON pointer into the definition. */
+                                path: string;
+                                /**
+                                 * @description narrowed: calls that were valid may now fail. words: only text changed.
+                                 * @enum {string}
+                                 */
+                                kind: "added" | "removed" | "narrowed" | "widened" | "words" | "changed";
+                                /** @description The change in words. */
+                                says: string;
+                                /** @description The value before. */
+                                before?: unknown;
+                                /** @description The value after. */
+                                after?: unknown;
+                            }[];
+                        }[];
+                        touches: {
+                            /** @description The profiles that show the tool. */
+                            profiles: string[];
+                            /** @description The active API keys that open one of them. */
+                            keys: {
+                                id: string;
+                                name: string;
+                                caller: string;
+                            }[];
+                            calls7Days: number;
+                            callers7Days: string[];
+                        };
                     };
                 };
             };

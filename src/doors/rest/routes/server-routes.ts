@@ -83,7 +83,6 @@ export const EVENTS_ROUTE: Route = {
 
 /** Planned routes that are not available yet. Only operators get an answer that names them. */
 const LATER: readonly (readonly [Route['method'], string])[] = [
-  ['GET', '/api/tools/{name}/history'],
   ['GET', '/api/pins'],
   ['POST', '/api/pins'],
   ['POST', '/api/evaluation'],
