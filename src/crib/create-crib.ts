@@ -104,7 +104,8 @@ export async function createObservedCrib(
   const { row: callRow, audit, calls } = createRecords(engine, context);
   const scheduling = createScheduling(engine, context, opening);
   const { tasks, runTasks, ...background } = createBackground(engine, context, { ...opening, ...scheduling });
-  const server = createServer(engine, context, { ...opening, openAtDoor, ...operator, callRow, runTasks });
+  const made = { ...opening, openAtDoor, ...operator, callRow, runTasks, configuration };
+  const server = createServer(engine, context, made);
   const { reload, follow } = createReload(engine, configuration);
   configuration?.watch(follow, engine.warn);
 

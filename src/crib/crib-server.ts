@@ -3,8 +3,6 @@ import { runParkedCalls } from '../approvals/parked-calls.ts';
 import { type ParkedState, parkedStateOf } from '../approvals/parked-results.ts';
 import type { Subscription } from '../approvals/poller.ts';
 import type { CallRow } from '../audit/recorded-calls.ts';
-import type { CallOptions } from '../call/call-input.ts';
-import { DECIDES_LATER, type DryRun, type LayerVerdict } from '../call/dry-run.ts';
 import type { AccessConfig, ServerConfig } from '../config/types/config.ts';
 import { type Caller, readCaller } from '../core/caller.ts';
 import { type Changes, compareCatalogs } from '../core/catalog.ts';
@@ -17,22 +15,21 @@ import { createSchemas } from '../schemas/create-schemas.ts';
 import { type Listening, noteListening } from '../system/fetch/own-addresses.ts';
 import type { RunTasksOptions, TaskRunner } from '../tasks/task-runner.ts';
 import type { TaskSettings } from '../tasks/task-settings.ts';
-import { EXTENSION_ORDER } from './built-ins.ts';
 import { type CribActiveSets, createActiveSets } from './catalog/activation.ts';
-import { type Chest, ENTER, type EnterableChest } from './chest.ts';
+import type { Chest } from './chest.ts';
+import type { Configuration } from './configured/configuration.ts';
+import { type ConsoleParts, createConsoleParts } from './console/console-parts.ts';
 import type { Crib } from './crib.ts';
-import { createDefinitionLog, type DefinitionLog } from './definition-log.ts';
 import type { Engine } from './engine.ts';
 import { openAgain } from './open.ts';
 import { readKeptResult, type ShownResult } from './own-tools/read-result.ts';
 import { type CribRequestStates, createRequestStates } from './request-states.ts';
-import { createRunningCalls, type RunningCalls } from './running-calls.ts';
 import { noteServer } from './running-server.ts';
 import type { EntryMistake } from './sources/check-stored.ts';
 import type { TakeLines } from './sources/source-output.ts';
 
 /** The part of a crib for doors. Other programs do not need it. */
-export interface CribServer {
+export interface CribServer extends ConsoleParts {
   /** Opens a chest like `crib.open`, with the active bundles that an operator chose for the profile. */
   openAtDoor(profile?: string, caller?: Caller): Promise<Chest>;
   /** The bundles that operators made active for doors. */
@@ -45,8 +42,6 @@ export interface CribServer {
   stateWarnings(): readonly string[];
   /** Mistakes in entries of sources, one sentence each, without secrets. */
   mistakes(): readonly string[];
-  /** Tools that are absent because a condition (`when`) does not hold, with the reason. */
-  leftOut(): readonly { readonly name: string; readonly reason: string }[];
   /** Explains how entries pasted from other programs were read, without secrets. */
   readings(): readonly string[];
   /** Checks entries before they are stored, and returns the mistake and index of each invalid one. */
@@ -93,23 +88,23 @@ export interface CribServer {
   installed(): Promise<void>;
   /** Resolves when no call is running, or after `limitMs`. */
   idle(limitMs: number): Promise<void>;
-  /** Judges a call in a chest without making it: nothing runs, is charged, is asked or is recorded. */
-  dryRun(chest: Chest, name: string, input: unknown, options?: CallOptions): Promise<readonly LayerVerdict[]>;
-  /** The definitions of tools as the crib saw them. */
-  readonly definitions: DefinitionLog;
-  /** The calls in flight of this process. */
-  readonly running: RunningCalls;
   /** Aborts all running calls: they fail with `cancelled`, or `unknown_outcome` if the tool may have done its work. Later calls run. */
   endCalls(): void;
 }
 
 /** Members that `createCrib` passes in. */
 type Made = Pick<Crib, 'open' | 'openAll'> &
-  Pick<CribServer, 'openAtDoor' | 'operatorToken' | 'operatorTokenFile' | 'stateWarnings' | 'callRow' | 'runTasks'>;
+  Pick<CribServer, 'openAtDoor' | 'operatorToken' | 'operatorTokenFile' | 'stateWarnings' | 'callRow' | 'runTasks'> & {
+    readonly configuration: Pick<Configuration, 'shown'> | undefined;
+  };
 
 const OPERATOR = { id: 'operator', operator: true };
 
-export function createServer(engine: Engine, context: CribContext, { open, openAll, ...made }: Made): CribServer {
+export function createServer(
+  engine: Engine,
+  context: CribContext,
+  { open, openAll, configuration, ...made }: Made,
+): CribServer {
   const { store, redact } = context;
   const { generation, warn } = engine;
   const activeSets = createActiveSets(store, (profile) => open(profile, OPERATOR));
@@ -125,10 +120,7 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
     activeSets,
     ...defined(engine, ['checkStored', 'followOutput', 'mistakes', 'readings', 'taskSettings']),
     ...defined(engine, ['idle', 'endCalls', 'listed', 'allListed', 'installed']),
-    dryRun: (chest, ...call) => judgeInChest(chest, call, redact),
-    definitions: createDefinitionLog(engine, context),
-    running: createRunningCalls(engine.host.lifetime, engine.host.now),
-    leftOut: () => Array.from(generation().leftOut.tools, ([name, reason]) => ({ name, reason: redact(reason) })),
+    ...createConsoleParts(engine, context, configuration),
     requestStates: createRequestStates(store),
     poll: engine.poller.subscribe,
     onListings(listener) {
@@ -166,19 +158,6 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
     accessSettings: engine.access,
     warn,
   };
-}
-
-/** Asks the gates about a call. Built-in gates that refuse no call by themselves are left out. */
-async function judgeInChest(
-  chest: Chest,
-  [name, input, options]: readonly [name: string, input: unknown, options?: CallOptions | undefined],
-  redact: (text: string) => string,
-): Promise<readonly LayerVerdict[]> {
-  const dryRun: DryRun = { layers: [] };
-  await (chest as EnterableChest)[ENTER]({ name, input, options, dryRun }); // every chest of a crib can be entered
-  const isSilent = ({ layer, verdict, says }: LayerVerdict) =>
-    verdict === 'unknown' && says === DECIDES_LATER && EXTENSION_ORDER.some((row) => row.name === layer);
-  return dryRun.layers.filter((layer) => !isSilent(layer)).map((layer) => ({ ...layer, says: redact(layer.says) }));
 }
 
 /** Runs approved calls that were parked at these doors. */

@@ -15,6 +15,7 @@ import { signWith } from '../../system/secrets/secret.ts';
 import { hostOf } from '../../system/secrets/secret-template.ts';
 import { createSecrets, type Secrets } from '../../system/secrets/secrets.ts';
 import { auditKeysOf } from '../built-ins.ts';
+import { type ConfigurationView, describeConfiguration } from '../config/configuration-view.ts';
 import { type ConfigPlace, loadConfig, readConfigObject } from '../config/load-config.ts';
 import type { Config, LoadedConfig } from '../config/loaded-config.ts';
 import type { CribDefinition } from '../crib-definition.ts';
@@ -38,6 +39,8 @@ export interface Configuration {
   read(): Promise<CribDefinition>;
   /** Reads the configuration again and applies it. If that throws, the previous configuration stays in force. */
   readAgain<Applied>(apply: (definition: CribDefinition) => Promise<Applied>): Promise<Applied>;
+  /** The configuration in force, without secrets. */
+  shown(): ConfigurationView;
   /** Calls `onChange` after an edit of any file that was read. */
   watch(onChange: () => void, warn: (message: string) => void): void;
   close(): Promise<void>;
@@ -92,7 +95,6 @@ export async function openConfiguration(options: ReadCribOptions, observe?: Obse
   };
   let privateFolder: PrivateFolder | undefined;
   let watching: ReturnType<typeof watchConfiguration> | undefined;
-
   return {
     executors,
     context: {
@@ -109,6 +111,7 @@ export async function openConfiguration(options: ReadCribOptions, observe?: Obse
       sign: async (name, text) => signWith(await secrets.get(name), text),
     },
     read: readDefinition,
+    shown: () => describeConfiguration(loaded(), redact),
     async readAgain(apply) {
       const next = await named.follow(async () => requireContent(await load(), loaded()), placeOf(options));
       inForce.tryOut(next);

@@ -116,23 +116,6 @@ export function openChest(crib: Crib, { profile }: Flags, approve?: Approve): Pr
   return profile === undefined ? crib.openAll(caller) : crib.open(profile, caller);
 }
 
-/** One chest for each profile, with the default marked. Without profiles, the default has all tools. */
-export async function openProfiles(
-  crib: Crib,
-): Promise<readonly { readonly chest: Chest; readonly isDefault: boolean }[]> {
-  const caller = { id: OPERATOR };
-  const usual = await crib.open(undefined, caller);
-  const names = crib.profiles();
-  if (!names.includes(usual.profile)) return [{ chest: usual, isDefault: true }, ...(await openAll(names))];
-  return openAll(names);
-
-  function openAll(profiles: readonly string[]) {
-    return Promise.all(
-      profiles.map(async (name) => ({ chest: await crib.open(name, caller), isDefault: name === usual.profile })),
-    );
-  }
-}
-
 /** The error for an unknown tool, with the most similar name of the chest. */
 export function unknownTool(name: string, chest: Chest): ToolcribError {
   return new ToolcribError('failed', `The tool "${name}" was not found.${suggestTool(name, chest)}`);

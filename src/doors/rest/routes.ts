@@ -12,6 +12,7 @@ import { GRANT_ROUTES } from './routes/grant-routes.ts';
 import { HISTORY_ROUTE } from './routes/history-routes.ts';
 import { KEY_ROUTES } from './routes/key-routes.ts';
 import { PROFILE_ROUTES } from './routes/profile-routes.ts';
+import { REVIEW_ROUTES } from './routes/review-routes.ts';
 import { SCHEDULE_ROUTES } from './routes/schedule-routes.ts';
 import { SEARCH_ROUTE } from './routes/search-route.ts';
 import { EVENTS_ROUTE, HEALTH_ROUTES, LATER_ROUTES } from './routes/server-routes.ts';
@@ -54,6 +55,7 @@ export const ROUTES: readonly Route[] = [
   ...KEY_ROUTES,
   ...STOP_ROUTES,
   ...SCHEDULE_ROUTES,
+  ...REVIEW_ROUTES,
   ...SESSION_ROUTES,
   EVENTS_ROUTE,
   ...HEALTH_ROUTES,

@@ -64,11 +64,8 @@ export async function startServer(crib: Crib, given: ServerOptions = {}): Promis
     }),
   );
   const { port, address } = await listen(server, host, given.port ?? wantedPort ?? USUAL_PORT);
-  const stops = [
-    crib.server.noteListening({ address, port }),
-    crib.server.runParked(),
-    crib.server.definitions.watch(),
-  ];
+  const { noteListening, runParked, definitions } = crib.server;
+  const stops = [noteListening({ address, port }), runParked(), definitions.watch()];
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     for (const stop of stops) stop();

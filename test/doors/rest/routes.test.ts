@@ -274,6 +274,22 @@ const SUCCESSES: Readonly<Record<string, (served: Served) => Promise<Example>>> 
     await crib.schedules.add({ ...NIGHTLY, cron: '@daily' }, 'test');
     return { path: '/api/schedules?name=nightly' };
   },
+  'GET /api/check': async () => ({ path: '/api/check' }),
+  'GET /api/doctor': async () => ({ path: '/api/doctor' }),
+  'GET /api/configuration': async () => ({ path: '/api/configuration' }),
+  'POST /api/evaluation': async () => ({
+    path: '/api/evaluation',
+    body: { requests: [{ query: 'add two numbers', relevant: ['add', 'no_such'] }] },
+  }),
+  'GET /api/labels': async ({ ask }) => {
+    await ask('/api/labels', { body: { query: 'add two numbers', relevant: ['add'] } });
+    return { path: '/api/labels' };
+  },
+  'POST /api/labels': async () => ({ path: '/api/labels', body: { query: 'bake a cake', relevant: [] } }),
+  'DELETE /api/labels/{id}': async ({ ask }) => {
+    const { json } = await ask('/api/labels', { body: { query: 'add two numbers', relevant: ['add'] } });
+    return { path: `/api/labels/${json.label.id}` };
+  },
   'GET /api/session': async () => ({ path: '/api/session' }),
   'POST /api/session': async ({ token }) => ({ path: '/api/session', body: { credential: token }, headers: OURS }),
   'DELETE /api/session': async () => ({ path: '/api/session', headers: OURS }),

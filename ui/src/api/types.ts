@@ -690,6 +690,109 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Checks the configuration and the sources as they are now, like `toolcrib check`. */
+        get: operations["getApiCheck"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/doctor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Examines store, clock, versions, sandbox, Python and sources of this machine. */
+        get: operations["getApiDoctor"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/configuration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the configuration in force as it is written. Values that may be secrets are hidden. */
+        get: operations["getApiConfiguration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/evaluation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Measures how well search finds the tools of labelled requests. */
+        post: operations["postApiEvaluation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the labelled requests that search is measured with. */
+        get: operations["getApiLabels"];
+        put?: never;
+        /** Stores which tools answer a request, for measuring search. Replaces the label of the same request. */
+        post: operations["postApiLabels"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/labels/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Removes a label. */
+        delete: operations["deleteApiLabelsId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session": {
         parameters: {
             query?: never;
@@ -1579,6 +1682,10 @@ export interface operations {
                              */
                             state: "ready" | "down" | "failed" | "starting" | "stale";
                             reason?: string;
+                            /** @description The thing that a source waits for while it starts. */
+                            waitingFor?: string;
+                            /** @description Number of entries that did not become tools; GET /api/tools/facets lists them. */
+                            leftOut?: number;
                             /** @description Since when the source is stale. */
                             since?: string;
                             /**
@@ -3671,6 +3778,262 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The schedule is removed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        removed: string[];
+                    };
+                };
+            };
+        };
+    };
+    getApiCheck: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The findings; ok is true without conflicts and problems. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        ok: boolean;
+                        configuration: {
+                            ok: boolean;
+                            message?: string;
+                        };
+                        sources: Record<string, never>[];
+                        /** @description Where the store is, and its state. */
+                        store?: Record<string, never>;
+                        /** @description Outermost first. */
+                        extensions: {
+                            name: string;
+                            priority: number;
+                            reason: string;
+                        }[];
+                        /** @description Built-in guards that are off. */
+                        guardsOff: string[];
+                        /** @description Names that two sources claim. */
+                        conflicts: string[];
+                        problems: string[];
+                        notes: string[];
+                        profiles: {
+                            name: string;
+                            default: boolean;
+                            toolCount: number;
+                            tokens: Record<string, never>;
+                        }[];
+                        tokensExact: boolean;
+                    };
+                };
+            };
+        };
+    };
+    getApiDoctor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The findings, each with a remedy. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description True without problems. */
+                        ok: boolean;
+                        checks: {
+                            name: string;
+                            /** @enum {string} */
+                            state: "ok" | "warning" | "problem";
+                            says: string;
+                            fix?: string;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    getApiConfiguration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Each value with its place. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Absent if code passes the configuration. */
+                        file?: string;
+                        /** @description Every file that was read. */
+                        files: string[];
+                        values: {
+                            /** @description A JSON pointer. */
+                            path: string;
+                            /** @description The value as written. */
+                            value: unknown;
+                            /** @description File and line, or code. */
+                            from: string;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    postApiEvaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Default: the stored labels. */
+                    requests?: {
+                        /** @description An id. */
+                        id?: string;
+                        /** @description A request in plain words. */
+                        query: string;
+                        /** @description The tools that answer the request; empty if no tool fits. */
+                        relevant: string[];
+                    }[];
+                    /** @description The profile. Default: the default profile; for an operator, all tools. */
+                    profile?: string;
+                    /** @description Number of requests with the worst results to list. Default: 10. */
+                    worst?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The figures; a share is null if no request counts for it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        requests: number;
+                        ndcg10?: number | null;
+                        recall1?: number | null;
+                        recall5?: number | null;
+                        recall10?: number | null;
+                        mrr?: number | null;
+                        lost?: number | null;
+                        empty?: number | null;
+                        refused?: number | null;
+                        lowRight?: number | null;
+                        lowWrong?: number | null;
+                        msPerQuery: number;
+                        /** @description Expected tools that do not exist. */
+                        unknown: string[];
+                        worst: Record<string, never>[];
+                    };
+                };
+            };
+        };
+    };
+    getApiLabels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The labels, newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        labels: {
+                            id: string;
+                            query: string;
+                            relevant: string[];
+                            by: string;
+                            /** Format: date-time */
+                            at: string;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    postApiLabels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A request in plain words. */
+                    query: string;
+                    /** @description The tools that answer the request; empty if no tool fits. */
+                    relevant: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description The label is stored. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        label: {
+                            id: string;
+                            query: string;
+                            relevant: string[];
+                            by: string;
+                            /** Format: date-time */
+                            at: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    deleteApiLabelsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The label is removed. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -1,6 +1,7 @@
 import { tokensOf } from '../../../formats/token-cost.ts';
+import { openProfiles } from '../../check-report.ts';
 import type { ExitCode, Invocation } from '../command.ts';
-import { openChest, openProfiles, withCrib } from '../open-crib.ts';
+import { openChest, withCrib } from '../open-crib.ts';
 import { note, printJson } from '../output.ts';
 import { countingOf, figures, flexible, printTable, tokenText, USUAL_FORMAT } from '../table.ts';
 

@@ -1,13 +1,13 @@
 import { isRecord } from '../../../core/json.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { findServer } from '../../../crib/running-server.ts';
-import type { SourceReport } from '../../../crib/sources/source-slot.ts';
-import { type Counting, tokensOf } from '../../../formats/token-cost.ts';
+import type { Counting } from '../../../formats/token-cost.ts';
+import { describeSources, type RunningSource, type StaleSource } from '../../check-report.ts';
 import type { ExitCode, Invocation } from '../command.ts';
 import { type Flags, findConfig } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
 import { note, printJson, toLine, withProgress } from '../output.ts';
-import { countingOf, figures, printTable, tokenText, USUAL_FORMAT } from '../table.ts';
+import { countingOf, figures, printTable, tokenText } from '../table.ts';
 import { noteStops } from './stop-calls.ts';
 
 /** Connects the sources that have started; one that is still starting says so itself. */
@@ -31,41 +31,6 @@ export function listSources({ flags }: Invocation): Promise<ExitCode> {
   });
 }
 
-/** A source as commands show it. */
-interface DescribedSource extends Omit<SourceReport, 'since'> {
-  readonly since?: string;
-  readonly tokens: number;
-}
-
-/** The state and token cost of every source; "code" only if it has tools. The state in a running server takes precedence. */
-export async function describeSources(
-  crib: Crib,
-  counting: Counting,
-  running: readonly RunningSource[] = [],
-): Promise<readonly DescribedSource[]> {
-  const reports = crib.sources().filter(({ name, toolCount }) => name !== 'code' || toolCount > 0);
-  const bySource = Map.groupBy(crib.catalog.specs, (spec) => spec.source);
-  const described = await Promise.all(
-    reports.map(async ({ name, state, reason, toolCount, runsOn }) => ({
-      name,
-      state,
-      ...(reason !== undefined && { reason }),
-      ...(runsOn !== undefined && { runsOn }),
-      ...running.filter((source) => source.name === name).map(runningFields)[0],
-      toolCount,
-      tokens: await tokensOf(bySource.get(name) ?? [], USUAL_FORMAT, counting),
-    })),
-  );
-  const unread = running.filter(({ name }) => !reports.some((report) => report.name === name)); // the entry of the source cannot be read
-  const absent = unread.map((source) => ({ name: source.name, ...runningFields(source), toolCount: 0, tokens: 0 }));
-  return [...described, ...absent];
-}
-
-function runningFields({ state, reason, since }: RunningSource): Pick<RunningSource, 'state' | 'reason' | 'since'> {
-  const said = `In the running server: ${reason}`;
-  return since === undefined ? { state, reason: said } : { state: 'stale', reason: said, since };
-}
-
 /** Prints the sources as a table. */
 export function printSources(sources: Awaited<ReturnType<typeof describeSources>>, counting: Counting): void {
   const isAnyAway = sources.some(({ runsOn }) => runsOn !== undefined);
@@ -82,18 +47,6 @@ export function printSources(sources: Awaited<ReturnType<typeof describeSources>
     ]),
   );
 }
-
-/** A source that has a problem in a running server. */
-export interface RunningSource {
-  readonly name: string;
-  readonly state: SourceReport['state'];
-  readonly reason: string;
-  /** Time of the edit that the server does not use; ISO 8601. */
-  readonly since?: string;
-}
-
-/** A source whose edited entry a running server does not use. */
-export type StaleSource = RunningSource & { readonly since: string };
 
 const ANSWER_WITHIN_MS = 2000;
 

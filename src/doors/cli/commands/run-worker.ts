@@ -5,9 +5,10 @@ import { FACTS, type ToolCall } from '../../../core/tool-call.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import type { ToolResult } from '../../../core/tool-result.ts';
 import type { Crib } from '../../../crib/crib.ts';
+import { openProfiles } from '../../check-report.ts';
 import type { ExitCode, Invocation } from '../command.ts';
 import { type Flags, readConcurrency } from '../flags.ts';
-import { openProfiles, surviveStrays, withCrib } from '../open-crib.ts';
+import { surviveStrays, withCrib } from '../open-crib.ts';
 import { cancelOnInterrupt, note, noteReview, paint, print, toLine } from '../output.ts';
 
 /** The tasks of a worker. */

@@ -1,6 +1,6 @@
 import type { CallQuery } from '../../../audit/recorded-calls.ts';
 import type { AuditRow } from '../../../core/ports/stored-audit.ts';
-import type { RunningCall } from '../../../crib/running-calls.ts';
+import type { RunningCall } from '../../../crib/console/running-calls.ts';
 import { toShownApproval, toShownCall, toShownRunning, toTime } from '../../shown.ts';
 import { type Answer, notFound, ok } from '../answers.ts';
 import { type Route, type RouteRequest, readCursor } from '../route.ts';

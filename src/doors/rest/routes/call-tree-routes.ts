@@ -1,7 +1,7 @@
 import type { CallRow } from '../../../audit/recorded-calls.ts';
 import { toolError } from '../../../core/tool-error.ts';
+import type { RunningCall } from '../../../crib/console/running-calls.ts';
 import type { Crib } from '../../../crib/crib.ts';
-import type { RunningCall } from '../../../crib/running-calls.ts';
 import { toShownCall, toShownRunning, toTime } from '../../shown.ts';
 import { type Answer, notFound, ok, refuseFor } from '../answers.ts';
 import type { Route, RouteRequest } from '../route.ts';

@@ -1,4 +1,4 @@
-import { CHANGE_KINDS, type DefinitionChange } from '../../../core/definition-changes.ts';
+import { CHANGE_KINDS, type DefinitionChange } from '../../../crib/console/definition-changes.ts';
 import { toTime } from '../../shown.ts';
 import { notFound, ok } from '../answers.ts';
 import type { Route, RouteRequest } from '../route.ts';

@@ -85,7 +85,6 @@ export const EVENTS_ROUTE: Route = {
 const LATER: readonly (readonly [Route['method'], string])[] = [
   ['GET', '/api/pins'],
   ['POST', '/api/pins'],
-  ['POST', '/api/evaluation'],
   ['GET', '/openapi/{profile}'], // with .json at its end
   ['GET', '/docs'],
 ];

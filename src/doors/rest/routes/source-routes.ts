@@ -32,6 +32,8 @@ export const SOURCE_ROUTES: readonly Route[] = [
                 'down: the tools are listed but cannot be called. stale: the connection from before an edit still answers. starting: no tools are listed yet; the reason contains the last output of its program.',
               ),
               'reason?': text(),
+              'waitingFor?': text('The thing that a source waits for while it starts.'),
+              'leftOut?': whole('Number of entries that did not become tools; GET /api/tools/facets lists them.'),
               'since?': text('Since when the source is stale.'),
               'runsOn?': choice(['worker'], 'worker: only workers start the source; calls are handed to them.'),
               'stop?': STOP,
@@ -102,16 +104,20 @@ async function listSources({ crib }: RouteRequest) {
   const reports = crib.sources().filter(({ name, toolCount }) => name !== 'code' || toolCount > 0);
   const bySource = Map.groupBy(crib.catalog.specs, (spec) => spec.source);
   const stops = new Map((await readStops(crib)).map((stop) => [stop.target, toShownStop(stop)]));
-  const sources = reports.map(async ({ name, state, reason, since, toolCount, runsOn }) => ({
-    name,
-    state,
-    ...(reason !== undefined && { reason }),
-    ...(since !== undefined && { since: new Date(since).toISOString() }),
-    ...defined({ runsOn }),
-    ...defined({ stop: stops.get(`source:${name}`) ?? stops.get('all') }),
-    toolCount,
-    tokens: await tokensOf(bySource.get(name) ?? [], 'openai', 'estimate'),
-  }));
+  const sources = reports.map(
+    async ({ name, state, reason, since, toolCount, runsOn, malformed = [], excluded = [] }) => ({
+      name,
+      state,
+      ...(reason !== undefined && { reason }),
+      ...(state === 'starting' && { waitingFor: reason ?? 'its first list of tools' }),
+      ...(malformed.length + excluded.length > 0 && { leftOut: malformed.length + excluded.length }),
+      ...(since !== undefined && { since: new Date(since).toISOString() }),
+      ...defined({ runsOn }),
+      ...defined({ stop: stops.get(`source:${name}`) ?? stops.get('all') }),
+      toolCount,
+      tokens: await tokensOf(bySource.get(name) ?? [], 'openai', 'estimate'),
+    }),
+  );
   return ok({ sources: await Promise.all(sources) });
 }
 

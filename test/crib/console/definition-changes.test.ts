@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { definitionChanges } from '../../src/core/definition-changes.ts';
+import { definitionChanges } from '../../../src/crib/console/definition-changes.ts';
 
 const schema = (properties: object, more: object = {}) => ({ inputSchema: { type: 'object', properties, ...more } });
 const kinds = (before: object, after: object) =>

@@ -1,14 +1,14 @@
-import { type DefinitionChange, definitionChanges } from '../core/definition-changes.ts';
-import type { JsonObject } from '../core/json.ts';
-import type { CribContext } from '../core/ports/crib-context.ts';
-import type { SeenDefinition, StoredDefinitions } from '../core/ports/stored-definitions.ts';
-import { defined } from '../core/read-options.ts';
-import { messageOf, ToolcribError } from '../core/tool-error.ts';
-import { kindOf, type ToolSpec } from '../core/tool-spec.ts';
-import { grant } from '../identity/roles.ts';
-import { definitionHash } from '../specs/hashes.ts';
-import { oneAtATime } from '../system/clock.ts';
-import type { Engine } from './engine.ts';
+import type { JsonObject } from '../../core/json.ts';
+import type { CribContext } from '../../core/ports/crib-context.ts';
+import type { SeenDefinition, StoredDefinitions } from '../../core/ports/stored-definitions.ts';
+import { defined } from '../../core/read-options.ts';
+import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { kindOf, type ToolSpec } from '../../core/tool-spec.ts';
+import { grant } from '../../identity/roles.ts';
+import { definitionHash } from '../../specs/hashes.ts';
+import { oneAtATime } from '../../system/clock.ts';
+import type { Engine } from '../engine.ts';
+import { type DefinitionChange, definitionChanges } from './definition-changes.ts';
 
 /** A definition of a tool, and its changes against the one before it. */
 export interface DefinitionVersion extends Omit<SeenDefinition, 'tool'> {

@@ -1,8 +1,8 @@
-import type { Call } from '../call/call.ts';
-import type { Cancellation } from '../call/cancellation.ts';
-import { endUnbegun, mayBeRepeated } from '../core/begun-runs.ts';
-import { FACTS, type ToolCall } from '../core/tool-call.ts';
-import { toolError } from '../core/tool-error.ts';
+import type { Call } from '../../call/call.ts';
+import type { Cancellation } from '../../call/cancellation.ts';
+import { endUnbegun, mayBeRepeated } from '../../core/begun-runs.ts';
+import { FACTS, type ToolCall } from '../../core/tool-call.ts';
+import { toolError } from '../../core/tool-error.ts';
 
 /** A call in flight in this process, without its arguments. */
 export interface RunningCall {

@@ -1,4 +1,4 @@
-import { canonicalJson, isRecord } from './json.ts';
+import { canonicalJson, isRecord } from '../../core/json.ts';
 
 /** How a field of a definition changed. `words`: only text for people and models changed. */
 export const CHANGE_KINDS = ['added', 'removed', 'narrowed', 'widened', 'words', 'changed'] as const;
