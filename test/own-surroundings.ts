@@ -29,3 +29,15 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 // What was compiled of the sources is kept between processes, which halves the time that one takes to start.
 process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, '../node_modules/.cache/toolcrib-cli');
+
+// A wait that names no limit would give up after a second, which a busy machine may take for anything.
+const { waitFor, waitUntil } = vi;
+const WAIT_MS = 20_000;
+if (waitFor.name !== 'waitForLong') {
+  vi.waitFor = function waitForLong(callback, options) {
+    return waitFor(callback, typeof options === 'number' ? options : { timeout: WAIT_MS, ...options });
+  };
+  vi.waitUntil = function waitUntilLong(callback, options) {
+    return waitUntil(callback, typeof options === 'number' ? options : { timeout: WAIT_MS, ...options });
+  };
+}
