@@ -5,7 +5,7 @@ import { systemClock } from '../../src/system/clock.ts';
 import { createFolder, cribOver, namesIn, nextChange, say, toolModule, toolObject } from './fixtures/modules-folder.ts';
 
 /** Long enough for a module that means well, on a machine that is busy. */
-const IMPORT_TIMEOUT_MS = 2_000;
+const IMPORT_TIMEOUT_MS = 2_500;
 
 describe('a hostile module', () => {
   it.each([

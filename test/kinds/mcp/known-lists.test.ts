@@ -2,12 +2,21 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Crib } from '../../../src/index.ts';
+import { openStore } from '../../../src/store/open-store.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { startSessions } from './http-servers.ts';
 import { cribWith, saidOf, serverOf, stateOf, untilChanged, watchPresence } from './upstream.ts';
 
 const namesOf = (crib: Crib) => crib.catalog.specs.map(({ name }) => name);
 const storeIn = (folder: string) => ({ store: { url: `sqlite:${join(folder, 'crib.db')}` } });
+
+/** A folder whose store has its tables: a start that creates them may wait too long for the store to use it. */
+async function folderWithStore(): Promise<string> {
+  const folder = temporaryFolder();
+  const store = await openStore({ ...storeIn(folder).store, env: {} });
+  await store.close();
+  return folder;
+}
 
 async function start(sources: object, folder: string) {
   const crib = await cribWith(sources, { ...storeIn(folder), watch: false });
@@ -16,7 +25,7 @@ async function start(sources: object, folder: string) {
 
 describe('the last known list of a server', () => {
   it('is enough for a start: no server starts until a caller needs it', async () => {
-    const folder = temporaryFolder();
+    const folder = await folderWithStore();
     const presence = await watchPresence();
     const sources = { r: { mcp: serverOf('rough.ts', [], presence) } };
     const first = await start(sources, folder);
@@ -33,7 +42,7 @@ describe('the last known list of a server', () => {
   });
 
   it('shows a dead server as registered, not reachable; its calls answer unavailable', async () => {
-    const folder = temporaryFolder();
+    const folder = await folderWithStore();
     const server = await startSessions();
     const sources = { r: { mcp: { url: server.url } } };
     await (await start(sources, folder)).crib.close();
@@ -51,7 +60,7 @@ describe('the last known list of a server', () => {
   });
 
   it('is corrected by the first connection', async () => {
-    const folder = temporaryFolder();
+    const folder = await folderWithStore();
     const tools = ['work', 'old'];
     const server = await startSessions(tools);
     const sources = { r: { mcp: { url: server.url } } };
@@ -66,7 +75,7 @@ describe('the last known list of a server', () => {
   });
 
   it('is used only for the server it came from', async () => {
-    const folder = temporaryFolder();
+    const folder = await folderWithStore();
     await (await start({ r: { mcp: serverOf('rough.ts') } }, folder)).crib.close();
     const { crib, names } = await start({ r: { mcp: serverOf('rough.ts', ['exits']) } }, folder);
     expect(names).toEqual([]);
@@ -74,7 +83,7 @@ describe('the last known list of a server', () => {
   });
 
   it('is validated: another process may have written it', async () => {
-    const folder = temporaryFolder();
+    const folder = await folderWithStore();
     const sources = { r: { mcp: serverOf('rough.ts') } };
     const { crib } = await start(sources, folder);
     await crib.store?.status();
@@ -88,7 +97,7 @@ describe('the last known list of a server', () => {
   });
 
   it('contains neither addresses nor secrets', async () => {
-    const folder = temporaryFolder();
+    const folder = await folderWithStore();
     const server = await startSessions();
     process.env.LIST_KEY = 'very-secret-key';
     try {

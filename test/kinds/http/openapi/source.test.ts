@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Crib } from '../../../../src/index.ts';
 import { openapi } from '../../../../src/kinds/http/openapi/openapi-source.ts';
+import { openStore } from '../../../../src/store/open-store.ts';
 import { cribOf, folderWith, namesOf, nextChange, write } from '../../../crib/workshop.ts';
 import { startServer, type TestServer } from '../../../sources/http-server.ts';
 import { api, call, echoServer, type Fields, runOf, toolIn, tryCall } from './api.ts';
@@ -122,6 +123,8 @@ describe('a description at an address', () => {
     const server = await startServer();
     server.give(withOperations('a', 'b'), { etag: '"one"' });
     const folder = remote(server, { exclude: 'b' });
+    const tables = await openStore({ ...kept(folder).store, env: {} }); // a start that creates them may wait too long for the store to use it
+    await tables.close();
     await (await cribOf(folder, kept(folder))).close();
     server.answer((_, response) => void response.destroy());
     const crib = await cribOf(folder, kept(folder));
