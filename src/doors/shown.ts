@@ -4,7 +4,6 @@ import type { CallRow } from '../audit/recorded-calls.ts';
 import type { Stop } from '../core/ports/stored-stops.ts';
 import { defined } from '../core/read-options.ts';
 import type { RunningCall } from '../crib/console/running-calls.ts';
-import type { RunningCall } from '../crib/running-calls.ts';
 import type { KeyInfo } from '../identity/api-keys.ts';
 import type { ScheduleInfo } from '../tasks/schedules.ts';
 import type { TaskDetail } from '../tasks/task-listing.ts';
