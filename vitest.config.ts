@@ -5,15 +5,14 @@ import { defineConfig } from 'vitest/config';
 const SYSTEM = [
   'test/approvals/**/*.test.ts',
   'test/audit/**/*.test.ts',
-  'test/doors/**/*.test.ts',
+  'test/doors/{mcp,rest}/**/*.test.ts',
+  'test/doors/*.test.ts',
   'test/crib/**/*.test.ts',
-  'test/designs/**/*.test.ts',
   'test/kinds/{function,mcp,python,shell}/**/*.test.ts',
   'test/kinds/{*,http/*}.test.ts',
   'test/formats/**/*.test.ts',
   'test/identity/**/*.test.ts',
-  'test/recorded-answers/**/*.test.ts',
-  'test/{conformance,foreign,load}/**/*.test.ts',
+  'test/load/**/*.test.ts',
   'test/sources/**/*.test.ts',
   'test/store/**/*.test.ts',
   'test/stops/*-on-sqlite.test.ts',
@@ -22,6 +21,11 @@ const SYSTEM = [
   'test/system/{fetch/guarded-fetch,watch}.test.ts',
   'test/architecture/where-to-add.test.ts',
 ];
+/**
+ * What mostly starts processes. Its workers have loaded little and stay small: starting a process takes twenty times as
+ * long from one that has grown, because the system first copies its table of pages.
+ */
+const COMMANDS = ['test/doors/cli/**/*.test.ts', 'test/{recorded-answers,conformance,foreign,designs}/**/*.test.ts'];
 /** What shares one PostgreSQL. */
 const POSTGRES = [
   'test/**/*-on-postgres.test.ts',
@@ -55,13 +59,13 @@ const isolate = false;
 
 export default defineConfig({
   test: {
-    maxWorkers: availableParallelism() + 1, // some wait for times that are promised, and one more works meanwhile
+    maxWorkers: availableParallelism() + 2, // some wait for times that are promised, and others work meanwhile
     projects: [
       {
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...SYSTEM, ...POSTGRES, ...ALONE, ...BUILT, ...CONSOLE, ...SOAK],
+          exclude: [...SYSTEM, ...COMMANDS, ...POSTGRES, ...ALONE, ...BUILT, ...CONSOLE, ...SOAK],
           isolate,
           ...limits,
         },
@@ -71,6 +75,16 @@ export default defineConfig({
           name: 'system',
           include: SYSTEM,
           exclude: [...POSTGRES, ...ALONE],
+          globalSetup: 'test/bundle-command-line.ts',
+          isolate,
+          ...limits,
+        },
+      },
+      {
+        test: {
+          name: 'commands',
+          include: COMMANDS,
+          exclude: POSTGRES,
           globalSetup: 'test/bundle-command-line.ts',
           isolate,
           ...limits,

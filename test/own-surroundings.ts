@@ -13,15 +13,6 @@ afterAll(() => {
   Object.assign(process.env, before);
 });
 
-// A busy machine is not a failing test: a condition may take longer than the second that Vitest gives it.
-const { waitFor } = vi;
-const PATIENCE_MS = 20_000;
-vi.waitFor = (condition, options = {}) =>
-  waitFor(condition, typeof options === 'number' ? options : { timeout: PATIENCE_MS, ...options });
-afterAll(() => {
-  vi.waitFor = waitFor;
-});
-
 // Each test file has a state directory of its own, and so have the processes that it starts: none writes into the home of the person who runs the tests.
 const folder = mkdtempSync(join(tmpdir(), 'toolcrib-state-'));
 process.env.XDG_STATE_HOME = folder;
