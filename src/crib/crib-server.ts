@@ -8,9 +8,11 @@ import { type Caller, readCaller } from '../core/caller.ts';
 import { type Changes, compareCatalogs } from '../core/catalog.ts';
 import { isPromise, type JsonSchema } from '../core/json.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
+import type { TraitsOf } from '../core/ports/extension-ports.ts';
 import { defined, describe } from '../core/read-options.ts';
 import type { Source } from '../core/source.ts';
 import { type Issue, ToolcribError } from '../core/tool-error.ts';
+import { traitsOf } from '../kinds/index.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
 import { type Listening, noteListening } from '../system/fetch/own-addresses.ts';
 import type { RunTasksOptions, TaskRunner } from '../tasks/task-runner.ts';
@@ -78,6 +80,8 @@ export interface CribServer extends ConsoleParts {
   accessSettings(): AccessConfig | undefined;
   /** Records that a server of this process listens there, so that no tool can reach it. Returns a function that undoes it. */
   noteListening(place: Listening): () => void;
+  /** Traits of the kinds of tools. */
+  readonly traitsOf: TraitsOf;
   /** True while a source loads its first list, so an unknown name may still appear. */
   isStarting(): boolean;
   /** Resolves when every source has its first list or has failed, or after `limitMs`; immediately if the crib started long ago. */
@@ -121,6 +125,7 @@ export function createServer(
     ...defined(engine, ['checkStored', 'followOutput', 'mistakes', 'readings', 'taskSettings']),
     ...defined(engine, ['idle', 'endCalls', 'listed', 'allListed', 'installed']),
     ...createConsoleParts(engine, context, configuration),
+    traitsOf,
     requestStates: createRequestStates(store),
     poll: engine.poller.subscribe,
     onListings(listener) {

@@ -3,7 +3,7 @@ import { object, whole } from '../config/schema-node.ts';
 import type { BreakerConfig } from '../config/types/guards.ts';
 import { FORESEE, IS_PROBE } from '../core/extension.ts';
 import { isPromise } from '../core/json.ts';
-import type { TraitsOf } from '../core/ports/extension-ports.ts';
+import type { ExtensionPorts } from '../core/ports/extension-ports.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
@@ -21,9 +21,6 @@ const PROBE = { [IS_PROBE]: true };
 
 /** Error codes that mean the source is down, not that the tool rejected its arguments. */
 const DEAD: readonly ToolErrorCode[] = ['unavailable', 'upstream', 'timeout'];
-
-/** Sources without a server behind them. */
-const SOURCES_APART = ['code', 'inline'];
 
 interface Circuit {
   failures: number;
@@ -83,7 +80,7 @@ export const breaker: ExtensionRecord<BreakerConfig & WithClock> = {
     return {
       applies: (spec) => ports.traitsOf(spec[RUN].kind).failsWith !== 'nothing',
       wrap(call, next) {
-        const subject = subjectOf(call.spec, ports.traitsOf);
+        const subject = subjectOf(call.spec, ports);
         const circuit = circuits.get(subject);
         const attempt = { subject, isProbe: circuit?.probeAt !== undefined };
         if (circuit?.probeAt !== undefined) {
@@ -95,7 +92,7 @@ export const breaker: ExtensionRecord<BreakerConfig & WithClock> = {
         return isPromise(result) ? result.then((settled) => note(attempt, settled, call)) : note(attempt, result, call);
       },
       [FORESEE]({ spec }) {
-        const circuit = circuits.get(subjectOf(spec, ports.traitsOf));
+        const circuit = circuits.get(subjectOf(spec, ports));
         const now = clock.now();
         if (circuit?.probeAt === undefined || now >= circuit.probeAt) return undefined;
         const { error } = refuse(spec, circuit, now);
@@ -115,8 +112,9 @@ function endProbe(circuit: Circuit | undefined, now: number): void {
 }
 
 /** Tools of one server share a circuit; other tools have their own. */
-function subjectOf(spec: ToolSpec, traitsOf: TraitsOf): string {
-  const isApart = traitsOf(spec[RUN].kind).failsWith === 'tool' || SOURCES_APART.includes(spec.source);
+function subjectOf(spec: ToolSpec, ports: Pick<ExtensionPorts, 'traitsOf' | 'sourceTraitsOf'>): string {
+  const traits = [ports.traitsOf(spec[RUN].kind), ports.sourceTraitsOf(spec.source)];
+  const isApart = traits.some(({ failsWith }) => failsWith === 'tool');
   return isApart ? `${spec.source} ${spec.name}` : spec.source;
 }
 

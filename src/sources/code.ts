@@ -1,3 +1,4 @@
+import type { SourceTraits } from '../core/ports/extension-ports.ts';
 import type { LiveSource, Source } from '../core/source.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { createListeners } from '../system/listeners.ts';
@@ -8,6 +9,9 @@ export interface CodeSource extends Source {
   add(specs: readonly ToolSpec[]): void;
   remove(names: readonly string[]): void;
 }
+
+/** The name of the source of tools defined in code, and its traits. */
+export const CODE: SourceTraits & { readonly name: string } = { name: 'code', failsWith: 'tool' };
 
 /** Creates the source of tools defined in code. */
 export function code(initial: readonly ToolSpec[]): CodeSource {
@@ -20,7 +24,7 @@ export function code(initial: readonly ToolSpec[]): CodeSource {
     close: async () => listeners.clear(),
   };
   return {
-    name: 'code',
+    name: CODE.name,
     trust: true,
     isLocal: true,
     bundle: false,

@@ -1,4 +1,4 @@
-import type { ReadRunText, TraitsOf } from '../core/ports/extension-ports.ts';
+import type { ReadRunText, SourceTraits, TraitsOf } from '../core/ports/extension-ports.ts';
 import type { Source } from '../core/source.ts';
 import { messageOf } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
@@ -19,16 +19,19 @@ export interface InlineOptions {
   readonly traitsOf?: TraitsOf;
 }
 
+/** The name of the source of specs in the configuration, and its traits. */
+export const INLINE: SourceTraits & { readonly name: string } = { name: 'inline', failsWith: 'tool' };
+
 /** Creates the source of specs written in the configuration. A bad entry is reported with its place; the others load. */
 export function inline(options: InlineOptions): Source {
   const { specs, folder, readRunText, traitsOf, unread = '', placeOf = (index) => `tools[${index}]` } = options;
   return {
-    name: 'inline',
+    name: INLINE.name,
     trust: true,
     isLocal: true,
     bundle: false,
     async start(context) {
-      const read = createEntryReader({ source: 'inline', folder, readRunText, traitsOf });
+      const read = createEntryReader({ source: INLINE.name, folder, readRunText, traitsOf });
       const places = new Map<ToolSpec, number>();
       const leftOut: string[] = [];
       for (const [index, entry] of specs.entries()) {

@@ -1,6 +1,7 @@
 import type { ServerEventBus } from '@modelcontextprotocol/server';
 import { isRecord, type JsonSchema } from '../../core/json.ts';
 import { META_SOURCE } from '../../core/meta-tools.ts';
+import type { KindTraits, TraitsOf } from '../../core/ports/extension-ports.ts';
 import { kindOf, type ToolSpec } from '../../core/tool-spec.ts';
 import type { CribServer } from '../../crib/crib-server.ts';
 import { type McpTool, toMcp } from '../../formats/mcp.ts';
@@ -31,14 +32,14 @@ const MOST_PAGES = 60;
 const REMEMBERED = 32;
 
 /** Creates the cache of listings and tool texts. */
-export function createListings(): Listings {
-  const textOf = createToolTexts();
+export function createListings(traitsOf: TraitsOf): Listings {
+  const writer = createToolWriter(traitsOf);
   const recent: { readonly specs: readonly ToolSpec[]; readonly mayBeKept: boolean; readonly listing: ToolListing }[] =
     [];
   return (specs, { mayBeKept }) => {
     const at = recent.findIndex((known) => known.mayBeKept === mayBeKept && isSameList(known.specs, specs));
     const [found] = at === -1 ? [] : recent.splice(at, 1);
-    const entry = found ?? { specs, mayBeKept, listing: createListing(specs, mayBeKept, textOf) };
+    const entry = found ?? { specs, mayBeKept, listing: createListing(specs, mayBeKept, writer) };
     recent.unshift(entry);
     recent.length = Math.min(recent.length, REMEMBERED);
     return entry.listing;
@@ -57,9 +58,14 @@ function isSameEntry(a: ToolSpec, b: ToolSpec | undefined): boolean {
   return a === b || (b !== undefined && LISTED.every((key) => a[key] === b[key]));
 }
 
-type TextOf = (spec: ToolSpec, shape: OutputShape) => string;
+/** Writes entries of `tools/list`. */
+interface ToolWriter {
+  toolOf(spec: ToolSpec, shape: OutputShape): McpTool;
+  /** The entry as JSON, cached. */
+  textOf(spec: ToolSpec, shape: OutputShape): string;
+}
 
-function createListing(specs: readonly ToolSpec[], mayBeKept: boolean, textOf: TextOf): ToolListing {
+function createListing(specs: readonly ToolSpec[], mayBeKept: boolean, { toolOf, textOf }: ToolWriter): ToolListing {
   const pageTools = Math.max(PAGE_TOOLS, Math.ceil(specs.length / MOST_PAGES));
   const texts = new Map<string, string>();
   const write = (era: Era, from: number): string => {
@@ -75,7 +81,7 @@ function createListing(specs: readonly ToolSpec[], mayBeKept: boolean, textOf: T
       if (from === undefined) return undefined;
       const to = from + pageTools;
       return {
-        tools: () => specs.slice(from, to).map((spec) => toListedTool(spec, { era, mayBeKept })),
+        tools: () => specs.slice(from, to).map((spec) => toolOf(spec, { era, mayBeKept })),
         text() {
           const key = `${era} ${from}`;
           const text = texts.get(key) ?? write(era, from);
@@ -88,15 +94,19 @@ function createListing(specs: readonly ToolSpec[], mayBeKept: boolean, textOf: T
   };
 }
 
-function createToolTexts(): TextOf {
+function createToolWriter(traitsOf: TraitsOf): ToolWriter {
   const known = new WeakMap<ToolSpec, Map<string, string>>();
-  return (spec, shape) => {
-    const texts = known.get(spec) ?? new Map<string, string>();
-    known.set(spec, texts);
-    const key = `${shape.era} ${shape.mayBeKept}`;
-    const text = texts.get(key) ?? JSON.stringify(toListedTool(spec, shape));
-    texts.set(key, text);
-    return text;
+  const toolOf: ToolWriter['toolOf'] = (spec, shape) => toListedTool(spec, shape, traitsOf(kindOf(spec)));
+  return {
+    toolOf,
+    textOf(spec, shape) {
+      const texts = known.get(spec) ?? new Map<string, string>();
+      known.set(spec, texts);
+      const key = `${shape.era} ${shape.mayBeKept}`;
+      const text = texts.get(key) ?? JSON.stringify(toolOf(spec, shape));
+      texts.set(key, text);
+      return text;
+    },
   };
 }
 
@@ -115,7 +125,7 @@ function placeOf(cursor: string, specs: readonly ToolSpec[]): number | undefined
 }
 
 /** An entry of `tools/list`. Icons and `_meta` of an upstream MCP server are passed on unchanged. */
-function toListedTool(spec: ToolSpec, shape: OutputShape): McpTool {
+function toListedTool(spec: ToolSpec, shape: OutputShape, { hasMcpMeta }: KindTraits): McpTool {
   const [tool] = toMcp([spec]);
   if (tool === undefined) throw new Error(`"${spec.name}" cannot be listed.`);
   const { outputSchema: _natural, inputSchema, ...rest } = tool;
@@ -125,7 +135,7 @@ function toListedTool(spec: ToolSpec, shape: OutputShape): McpTool {
     ...rest,
     inputSchema: withObjectProperties(inputSchema),
     ...(output !== undefined && { outputSchema: withObjectProperties(output) }),
-    ...(kindOf(spec) === 'mcp' && extrasOf(spec.meta ?? {})),
+    ...(hasMcpMeta === true && extrasOf(spec.meta ?? {})),
   } as McpTool; // in the newer revision an output schema may have any root
 }
 

@@ -74,7 +74,14 @@ interface Opening extends Required<McpDoorOptions> {
 
 async function open(crib: Crib, { version, warn, news }: Opening): Promise<OpenDoor> {
   const sdk = await import('@modelcontextprotocol/server');
-  const gateway: Gateway = { crib, sdk, listings: createListings(), held: createHeldCalls(), version, warn };
+  const gateway: Gateway = {
+    crib,
+    sdk,
+    listings: createListings(crib.server.traitsOf),
+    held: createHeldCalls(),
+    version,
+    warn,
+  };
   const changes = createListChanges(crib.server);
   const contexts = new AsyncLocalStorage<RequestContext>();
   const current = (): RequestContext => {

@@ -48,7 +48,7 @@ export async function serveStdio(crib: Crib, options: StdioOptions): Promise<Ser
   ]);
   const spacing = createSpacing(stdout, clock);
   const held = createHeldCalls();
-  const gateway: Gateway = { crib, sdk, listings: createListings(), held, version, spacing, warn };
+  const gateway: Gateway = { crib, sdk, listings: createListings(crib.server.traitsOf), held, version, spacing, warn };
   const context: RequestContext = { caller, profile, isPublic: false, instructions: chest.instructions() };
   const changes = createListChanges(crib.server);
   const ended = untilEnded(stdin);

@@ -91,6 +91,7 @@ export const mcpKind: Kind<'mcp', never, McpEntry> = {
   kind: 'mcp',
   pathFields: [],
   spanAttributes: { 'mcp.method.name': 'tools/call' },
+  hasMcpMeta: true,
   source: mcpSource,
   async open({ clock }) {
     const [{ createMcpServers }, { mcpExecutor }] = await Promise.all([

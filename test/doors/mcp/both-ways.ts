@@ -268,7 +268,14 @@ export async function expectSameBothWays(numRuns: number): Promise<void> {
   const identity = await crib.identify();
   if (!identity.ok) throw new Error('Nobody is let in.');
   const { caller } = identity;
-  const desk = { crib, sdk, listings: createListings(), held: createHeldCalls(), version: '1.2.3', warn };
+  const desk = {
+    crib,
+    sdk,
+    listings: createListings(crib.server.traitsOf),
+    held: createHeldCalls(),
+    version: '1.2.3',
+    warn,
+  };
   const visit = { caller, profile: undefined, isPublic: true };
   const reference = sdk.createMcpHandler(({ era }) =>
     createToolServer(desk, visit, { era, isToldOfChanges: era === 'modern' }),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createListings } from '../../../src/doors/mcp/listings.ts';
 import { defineBundle, defineTool, type ToolInput } from '../../../src/index.ts';
+import { traitsOf } from '../../../src/kinds/index.ts';
 import { cribOf, folderWith, write } from '../../crib/workshop.ts';
 import { legacyClient, modernClient, modernRequest, post, request } from './clients.ts';
 import { ERAS } from './eras.ts';
@@ -42,7 +43,7 @@ describe('pages', () => {
   it('however long it is, it has fewer pages than the limit of clients', () => {
     const spec = defineTool({ name: 'tool', description: 'Does it', input: {}, run: () => 'done' });
     const specs = Array.from({ length: 200_000 }, (_, index) => ({ ...spec, name: `tool_${index}` }));
-    const listing = createListings()(specs, { mayBeKept: false });
+    const listing = createListings(traitsOf)(specs, { mayBeKept: false });
     let pages = 0;
     let count = 0;
     for (let cursor: string | undefined = ''; cursor !== undefined; pages++) {
