@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 
@@ -14,11 +16,20 @@ export interface StartedProcess {
   readonly ended: Promise<number | string>;
 }
 
+/** Where processes of another user keep what was compiled: they cannot write where those of this one do. */
+const COMPILED = join(import.meta.dirname, '../../node_modules/.cache/toolcrib-others');
+
+function asUser(user: number) {
+  mkdirSync(COMPILED, { recursive: true });
+  chmodSync(COMPILED, 0o777);
+  return { uid: user, gid: user, env: { ...process.env, NODE_COMPILE_CACHE: COMPILED } };
+}
+
 /** Runs a file of test/store/processes, no longer than the test. */
 export function startProcess(script: URL, args: readonly string[], user?: number): StartedProcess {
   const child = spawn(process.execPath, [script.pathname, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    ...(user !== undefined && { uid: user, gid: user }),
+    ...(user !== undefined && asUser(user)),
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   const lines: string[] = [];
