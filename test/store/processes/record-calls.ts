@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { createCrib, defineTool } from '../../../src/index.ts';
 
-/** Makes calls in a crib of a folder, says how many are on record, and ends: closed, or waiting to be killed. */
+/** Makes calls in a crib of a folder, says how many are on record, and ends: closed, or waiting to be killed. `go-on` waits for a word, and then makes calls until it is killed. */
 const [folder = '', count = '0', end = 'close'] = process.argv.slice(2);
 const hold = setInterval(() => {}, 1000);
 const tools = [
@@ -24,7 +25,13 @@ for (let index = 0; index < Number(count); index++) {
 await crib.calls.list({ limit: 1 });
 console.log('recorded');
 if (end === 'pay') void chest.call('pay', {}, { id: 'the-payment' });
-if (end === 'go-on') for (;;) await Promise.all(Array.from({ length: 20 }, () => chest.call('add', {})));
+if (end === 'go-on') {
+  await once(process.stdin, 'data');
+  for (let round = 0; ; round++) {
+    await Promise.all(Array.from({ length: 20 }, () => chest.call('add', {})));
+    if (round === 0) console.log('goes on');
+  }
+}
 if (end === 'close') {
   await crib.close();
   clearInterval(hold);
