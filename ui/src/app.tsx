@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense } from 'react';
+import { type ComponentType, lazy, type ReactNode, Suspense } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { type PageName, useSession } from './api/session.ts';
 import { SessionGate } from './frame/session-gate.tsx';
@@ -7,14 +7,23 @@ import { ToolsPage } from './pages/tools/tools-page.tsx';
 import { Empty, NotFound } from './parts/empty.tsx';
 import { PageSkeleton } from './parts/skeleton.tsx';
 
-const ToolPage = lazy(() => import('./pages/tool/tool-page.tsx').then(({ ToolPage }) => ({ default: ToolPage })));
-const ApprovalsPage = lazy(() =>
-  import('./pages/approvals/approvals-page.tsx').then(({ ApprovalsPage }) => ({ default: ApprovalsPage })),
-);
-const CallsPage = lazy(() => import('./pages/calls/calls-page.tsx').then(({ CallsPage }) => ({ default: CallsPage })));
-const SourcesPage = lazy(() =>
-  import('./pages/sources/sources-page.tsx').then(({ SourcesPage }) => ({ default: SourcesPage })),
-);
+/** A page that is loaded when it is opened, together with Mantine. */
+function later<Props extends object>(load: () => Promise<ComponentType<Props>>) {
+  return lazy(async () => {
+    const [Page, { Components }] = await Promise.all([load(), import('./frame/components.tsx')]);
+    const WithComponents = (props: Props) => (
+      <Components>
+        <Page {...props} />
+      </Components>
+    );
+    return { default: WithComponents };
+  });
+}
+
+const ToolPage = later(async () => (await import('./pages/tool/tool-page.tsx')).ToolPage);
+const ApprovalsPage = later(async () => (await import('./pages/approvals/approvals-page.tsx')).ApprovalsPage);
+const CallsPage = later(async () => (await import('./pages/calls/calls-page.tsx')).CallsPage);
+const SourcesPage = later(async () => (await import('./pages/sources/sources-page.tsx')).SourcesPage);
 
 /** The pages by address. Every page, its filters and its open detail are in the address. */
 export function App() {

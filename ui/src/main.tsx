@@ -1,7 +1,5 @@
-import './mantine-styles.css';
 import './font.css';
 import './styles.css';
-import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -9,26 +7,17 @@ import { createEventChannel } from './api/event-channel.ts';
 import { queryClient } from './api/query-client.ts';
 import { App } from './app.tsx';
 import { EventsContext } from './parts/live-events.ts';
-import { cssVariables, theme } from './theme.ts';
 
-const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no element "root".');
 const channel = createEventChannel();
 
 createRoot(root).render(
   <StrictMode>
-    <MantineProvider
-      theme={theme}
-      cssVariablesResolver={cssVariables}
-      defaultColorScheme="auto"
-      getStyleNonce={() => nonce}
-    >
-      <QueryClientProvider client={queryClient}>
-        <EventsContext value={channel}>
-          <App />
-        </EventsContext>
-      </QueryClientProvider>
-    </MantineProvider>
+    <QueryClientProvider client={queryClient}>
+      <EventsContext value={channel}>
+        <App />
+      </EventsContext>
+    </QueryClientProvider>
   </StrictMode>,
 );

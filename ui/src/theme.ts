@@ -1,4 +1,4 @@
-import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core';
+import { createTheme, type MantineColorsTuple } from '@mantine/core';
 
 /** The one accent colour, an ink blue. Everything else is grey, but for the words of danger and state. */
 const ink: MantineColorsTuple = [
@@ -59,50 +59,5 @@ export const theme = createTheme({
     Textarea: { defaultProps: { size: 'xs' } },
     Select: { defaultProps: { size: 'xs' } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: false } },
-  },
-});
-
-/** The tokens of the page. Components use these and no colours of their own. */
-export const cssVariables: CSSVariablesResolver = () => ({
-  variables: {},
-  light: {
-    '--tc-page': '#ffffff',
-    '--tc-side': '#f8f8f9',
-    '--tc-raised': '#ffffff',
-    '--tc-hover': '#f1f1f3',
-    '--tc-pressed': '#e9e9ec',
-    '--tc-chosen': '#e9edfb',
-    '--tc-line': '#e6e6e9',
-    '--tc-line-strong': '#d5d6da',
-    '--tc-text': '#1b1c21',
-    '--tc-text-soft': '#5c5f69',
-    '--tc-text-faint': '#747782',
-    '--tc-accent': '#3555d4',
-    '--tc-accent-fill': '#3555d4',
-    '--tc-danger': '#b42318',
-    '--tc-danger-soft': '#fdecea',
-    '--tc-warn': '#92580a',
-    '--tc-good': '#1a7a43',
-    '--tc-code': '#f6f6f8',
-  },
-  dark: {
-    '--tc-page': '#131417',
-    '--tc-side': '#0e0f11',
-    '--tc-raised': '#17181c',
-    '--tc-hover': '#1d1e23',
-    '--tc-pressed': '#24252b',
-    '--tc-chosen': '#1e2541',
-    '--tc-line': '#26272d',
-    '--tc-line-strong': '#3a3c44',
-    '--tc-text': '#e3e4e8',
-    '--tc-text-soft': '#a3a6b0',
-    '--tc-text-faint': '#868994',
-    '--tc-accent': '#8a9de9',
-    '--tc-accent-fill': '#4561dc',
-    '--tc-danger': '#f0837a',
-    '--tc-danger-soft': '#3a1f1e',
-    '--tc-warn': '#e0ad5c',
-    '--tc-good': '#6cc796',
-    '--tc-code': '#1a1b20',
   },
 });

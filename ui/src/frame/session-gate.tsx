@@ -1,11 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { onSessionEnded } from '../api/client.ts';
 import { fetchSession, SESSION_KEY, type Session, SessionContext } from '../api/session.ts';
 import { Empty } from '../parts/empty.tsx';
 import { useChannel } from '../parts/live-events.ts';
-import { SignInDialog } from './sign-in-dialog.tsx';
-import { SignInPage } from './sign-in-page.tsx';
+
+const SignInPage = lazy(() => import('./sign-in-page.tsx').then(({ SignInPage }) => ({ default: SignInPage })));
+const SignInDialog = lazy(() => import('./sign-in-dialog.tsx').then(({ SignInDialog }) => ({ default: SignInDialog })));
 
 /** Shows the console to a caller that may see it, and the sign-in to others. If a session ends, the page stays and the sign-in is asked for on top of it. */
 export function SessionGate({ children }: { readonly children: ReactNode }) {
@@ -34,11 +35,16 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       </Empty>
     );
   }
-  if (data.role === 'none') return <SignInPage session={data} onSignedIn={begin} />;
+  if (data.role === 'none')
+    return (
+      <Suspense fallback={null}>
+        <SignInPage session={data} onSignedIn={begin} />
+      </Suspense>
+    );
   return (
     <SessionContext value={data}>
       {children}
-      {hasEnded && <SignInDialog session={data} onSignedIn={begin} />}
+      <Suspense fallback={null}>{hasEnded && <SignInDialog session={data} onSignedIn={begin} />}</Suspense>
     </SessionContext>
   );
 }

@@ -1,4 +1,4 @@
-import { useMantineColorScheme } from '@mantine/core';
+import { chooseScheme, useScheme } from '../parts/color-scheme.ts';
 import classes from './theme-switch.module.css';
 
 const THEMES = [
@@ -13,7 +13,7 @@ const THEMES = [
 
 /** Chooses dark, light, or the theme of the system. */
 export function ThemeSwitch() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const chosen = useScheme();
   return (
     <fieldset className={classes.themes}>
       <legend className={classes.legend}>Theme</legend>
@@ -23,8 +23,8 @@ export function ThemeSwitch() {
             type="radio"
             name="theme"
             className={classes.input}
-            checked={colorScheme === scheme}
-            onChange={() => setColorScheme(scheme)}
+            checked={chosen === scheme}
+            onChange={() => chooseScheme(scheme)}
           />
           <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
             <path d={shape} />

@@ -1,9 +1,9 @@
-import { useMantineColorScheme } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import type { Answer } from '../api/answer.ts';
 import { api } from '../api/client.ts';
 import { signOut, useSession } from '../api/session.ts';
+import { chooseScheme, type Scheme } from '../parts/color-scheme.ts';
 import type { Layer } from './shell.tsx';
 
 /** A row of the palette. */
@@ -82,10 +82,9 @@ function byGroup(a: PaletteItem, b: PaletteItem): number {
 }
 
 function useActions({ onClose, onLayer }: Ways): readonly PaletteItem[] {
-  const { setColorScheme } = useMantineColorScheme();
   const { signedIn } = useSession();
-  const theme = (scheme: 'light' | 'dark' | 'auto') => () => {
-    setColorScheme(scheme);
+  const theme = (scheme: Scheme) => () => {
+    chooseScheme(scheme);
     onClose();
   };
   const action = (title: string, run: () => void): PaletteItem => ({ group: 'Actions', title, run });
