@@ -1,5 +1,5 @@
-import { askForSignIn } from './client.ts';
-import { readEvents, type ServerEvent } from './event-stream.ts';
+import { askForSignIn, OWN_HEADER } from './client.ts';
+import { readEventStream, type ServerEvent } from './event-stream.ts';
 
 /** The state of the event stream. `since`: until when the page is known to be up to date. */
 export type Live =
@@ -116,9 +116,9 @@ async function readAll({ signal, publish, live, lastId }: Leading): Promise<void
   let hasGap = live().state === 'live'; // another tab read it before
   while (!signal.aborted) {
     const id = lastId();
-    const refused = await readEvents({
+    const refused = await readEventStream('/api/events', {
+      headers: { ...OWN_HEADER, ...(id === undefined ? {} : { 'last-event-id': id }) },
       signal,
-      lastId: id,
       onOpen() {
         waitMs = FIRST_WAIT_MS;
         publish({ live: { state: 'live' } });

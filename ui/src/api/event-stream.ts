@@ -1,5 +1,3 @@
-import { OWN_HEADER } from './client.ts';
-
 /** An event of the server. */
 export interface ServerEvent {
   readonly name: string;
@@ -7,39 +5,36 @@ export interface ServerEvent {
   readonly id?: string;
 }
 
-/** Options for reading the events once, until the stream ends. */
+/** Options for reading a stream of events once, until it ends. */
 interface Reading {
+  readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** The last event that was heard; the server sends those after it. */
-  readonly lastId: string | undefined;
-  onOpen(): void;
+  onOpen?(): void;
   /** Called for every piece, heartbeats included. */
-  onBytes(): void;
+  onBytes?(): void;
   onEvent(event: ServerEvent): void;
 }
 
 /** Longest silence of a stream that lives: the server sends a heartbeat every 15 seconds. */
 const SILENCE_MS = 40_000;
 
-/** Reads the events until the stream ends, breaks, or says nothing for too long. Returns the status of a refusal. */
-export async function readEvents({ signal, lastId, onOpen, onBytes, onEvent }: Reading): Promise<number | undefined> {
+/** Reads a stream of events until it ends, breaks, or says nothing for too long. Returns the status of a refusal. */
+export async function readEventStream(path: string, reading: Reading): Promise<number | undefined> {
+  const { headers, signal, onOpen, onBytes, onEvent } = reading;
   const dead = new AbortController();
   let heardAt = Date.now();
   const watch = setInterval(() => Date.now() - heardAt > SILENCE_MS && dead.abort(), 2000);
   try {
-    const response = await fetch('/api/events', {
-      headers: { ...OWN_HEADER, ...(lastId === undefined ? {} : { 'last-event-id': lastId }) },
-      signal: AbortSignal.any([signal, dead.signal]),
-    });
+    const response = await fetch(path, { headers, signal: AbortSignal.any([signal, dead.signal]) });
     if (!response.ok || response.body === null) return response.status;
-    onOpen();
+    onOpen?.();
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = '';
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return undefined;
       heardAt = Date.now();
-      onBytes();
+      onBytes?.();
       const parts = (rest + value).split('\n\n');
       rest = parts.pop() ?? '';
       for (const part of parts) {
