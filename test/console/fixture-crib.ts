@@ -14,7 +14,7 @@ sources:
   billing: { files: ./billing.json }
   people: { files: ./people.json }
   warehouse: { files: ./warehouse.json }
-  notes: { mcp: { command: node, args: [${JSON.stringify(join(STARTER, 'notes-server.js'))}] }, trust: true }
+  notes: { mcp: { command: node, args: [${JSON.stringify(join(STARTER, 'notes-server.js'))}, FOLDER] }, trust: true }
   town: { openapi: ./town.openapi.yaml }
   analytics: { mcp: { command: node, args: [./analytics-server.js] } }
   ledger: { mcp: { command: node, args: [./ledger-server.js] } }
@@ -71,7 +71,7 @@ const WAREHOUSE = {
 export function writeFixture(): string {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-console-'));
   const files: Readonly<Record<string, string>> = {
-    'toolcrib.yaml': CONFIG,
+    'toolcrib.yaml': CONFIG.replace('FOLDER', folder), // so that a test finds its process
     'shop/tools.js': toModule([...toolsOf('sales', SHOP), ...REPORTS]),
     'billing.json': toSpecs(toolsOf('finance', BILLING)),
     'people.json': toSpecs(toolsOf('people', PEOPLE)),

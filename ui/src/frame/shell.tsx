@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { signOut, useSession } from '../api/session.ts';
 import { Icon } from '../parts/icons.tsx';
@@ -9,7 +9,8 @@ import { ThemeSwitch } from './theme-switch.tsx';
 import { useEventRefresh } from './use-event-refresh.ts';
 import { useShortcuts } from './use-shortcuts.ts';
 
-const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })));
+const loadPalette = () => import('./palette.tsx').then(({ Palette }) => ({ default: Palette }));
+const Palette = lazy(loadPalette);
 const KeyboardHelp = lazy(() => import('./keyboard-help.tsx').then(({ KeyboardHelp }) => ({ default: KeyboardHelp })));
 const SignInDialog = lazy(() => import('./sign-in-more.tsx').then(({ SignInMore }) => ({ default: SignInMore })));
 
@@ -21,6 +22,10 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const [layer, open] = useState<Layer>();
   useEventRefresh();
   useShortcuts(open);
+  useEffect(() => {
+    const timer = setTimeout(() => void loadPalette().catch(() => {}), 1000); // ready before the first Ctrl-K
+    return () => clearTimeout(timer);
+  }, []);
   const close = () => open(undefined);
   return (
     <div className={classes.shell}>

@@ -71,14 +71,18 @@ export function usePaletteItems(query: string, ways: Ways): { items: readonly Pa
       run: open(`/tools/${encodeURIComponent(name)}`),
     })),
   ];
-  return { items: query === '' ? items : items.toSorted(byGroup), isSearching: found.isFetching };
+  return {
+    items: query === '' ? items : items.toSorted((a, b) => placeOf(a, words) - placeOf(b, words)),
+    isSearching: found.isFetching,
+  };
 }
 
 const TITLES = { tools: 'Tools', approvals: 'Approvals', calls: 'Calls', sources: 'Sources' } as const;
 const ORDER = ['Go to', 'Tools', 'Profiles', 'Sources', 'Actions'];
 
-function byGroup(a: PaletteItem, b: PaletteItem): number {
-  return ORDER.indexOf(a.group) - ORDER.indexOf(b.group);
+/** What begins with the words comes first; then by group. */
+function placeOf({ group, title }: PaletteItem, words: readonly string[]): number {
+  return ORDER.indexOf(group) + (title.toLowerCase().startsWith(words.join(' ')) ? 0 : ORDER.length);
 }
 
 function useActions({ onClose, onLayer }: Ways): readonly PaletteItem[] {

@@ -21,6 +21,6 @@ export const MEANINGS: Readonly<Record<SourceRow['state'], string>> = {
   ready: 'Its tools are listed and can be called.',
   starting: 'No tools are listed until the source has answered.',
   stale: 'The edited entry is not in use; the connection from before the edit still answers.',
-  down: 'Its tools are listed but cannot be called now. The crib connects again by itself.',
+  down: 'Its tools are listed, but its program or server is gone. The next call connects again, and so does a reload.',
   failed: 'It has not listed its tools. Mend the cause, then reload it.',
 };

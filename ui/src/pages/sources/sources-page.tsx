@@ -24,7 +24,7 @@ export function SourcesPage({ id }: { readonly id: string | undefined }) {
   return (
     <>
       <PageHeader title="Sources" detail={id}>
-        {data !== undefined && <span className="soft">{summarize(data.sources)}</span>}
+        {data !== undefined && <span className={`soft ${classes.summary}`}>{summarize(data.sources)}</span>}
         <button type="button" className="button danger" onClick={() => setStopping(true)}>
           Stop calls …
         </button>

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { openConsole, useBrowser, useServer } from './harness.ts';
+
+useBrowser();
+const server = useServer();
+
+describe('the frame by keyboard', () => {
+  it('finds a tool by its meaning, goes to pages, and gives the focus back', async () => {
+    const page = await openConsole(server(), { path: '/sources' });
+    await page.getByRole('heading', { name: 'Sources' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').waitFor();
+    await page.keyboard.type('erase customer');
+    await page.getByRole('option').filter({ hasText: 'customer_delete' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('combobox').waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('ledger');
+    await page.getByRole('option').filter({ hasText: 'ledger' }).first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: 'Source ledger' }).waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('c');
+    await page.getByRole('heading', { name: 'Calls' }).waitFor();
+  });
+
+  it('chooses a theme, which stays', async () => {
+    const page = await openConsole(server(), { path: '/sources' });
+    const theme = () => page.locator('html').getAttribute('data-mantine-color-scheme');
+    await page.getByRole('radio', { name: 'Dark' }).check();
+    expect(await theme()).toBe('dark');
+    await page.reload();
+    await page.getByRole('radio', { name: 'Dark' }).waitFor();
+    expect(await theme()).toBe('dark');
+    await page.getByRole('radio', { name: 'System' }).check();
+    expect(await theme()).toBe('light');
+  });
+
+  it('is usable at the width of a phone: every page is one touch away, and nothing is wider than the screen', async () => {
+    const page = await openConsole(server(), { width: 390, height: 844, path: '/sources' });
+    await page.getByRole('link', { name: /^Approvals/ }).click();
+    await page.getByRole('heading', { name: 'Approvals' }).waitFor();
+    for (const path of ['/tools', '/tools/order_list', '/approvals', '/calls', '/sources', '/sources/ledger']) {
+      await page.goto(`${server().url}${path}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      const width = await page.evaluate(
+        () => (globalThis as unknown as { document: { body: { scrollWidth: number } } }).document.body.scrollWidth,
+      );
+      expect(width, path).toBeLessThanOrEqual(390);
+    }
+  });
+});
