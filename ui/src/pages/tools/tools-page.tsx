@@ -1,5 +1,169 @@
+import { useMemo, useRef, useState } from 'react';
+import { useLocation, useSearchParams } from 'wouter';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { VirtualRows } from '../../parts/virtual-rows.tsx';
+import { VisibleText } from '../../parts/visible-text.tsx';
+import { FacetRail } from './facet-rail.tsx';
+import { ListHead, type ListItem, ListRow, ROW_HEIGHT } from './list-rows.tsx';
+import { Confidence, CouldNotLoad, NothingHere, SearchField } from './search-parts.tsx';
+import { FACETS, type Filters, filterRows, SORTS, type Sort, sortRows, type ToolRow } from './tool-rows.ts';
+import classes from './tools.module.css';
+import { useListKeys } from './use-list-keys.ts';
+import { type SearchAnswer, useSearch, useTools, useTrouble } from './use-tools.ts';
 
+/** Every tool of the crib, whatever profiles hide: searched by meaning, narrowed by facets. */
 export function ToolsPage() {
-  return <PageHeader title="Tools" />;
+  const { rows, total, error, refetch } = useTools();
+  const { words, setWords, filters, setFilters, sort, isBackwards, setSort } = useAddress();
+  const search = useSearch(words);
+  const trouble = useTrouble();
+  const answer = words.trim() === '' ? undefined : search.answer;
+  const items = useMemo(
+    () => toItems(rows ?? [], { answer, filters, sort, isBackwards, trouble }),
+    [rows, answer, filters, sort, isBackwards, trouble],
+  );
+  const [, navigate] = useLocation();
+  const field = useRef<HTMLInputElement>(null);
+  const { chosen, onFieldKey } = useListKeys(items, field, (item) => navigate(addressOf(item)));
+  const found = items.filter(({ kind }) => kind === 'tool').length;
+  return (
+    <>
+      <PageHeader title="Tools">{rows !== undefined && <Totals rows={rows} total={total} />}</PageHeader>
+      <SearchField ref={field} words={words} onWords={setWords} onKeyDown={onFieldKey} />
+      <div className={classes.page}>
+        <FacetRail rows={rows ?? []} filters={filters} onFilters={setFilters} />
+        <div className={classes.main}>
+          {answer !== undefined && <Confidence answer={answer} found={found} />}
+          {search.error !== null && words !== '' && (
+            <p className={classes.note} role="alert">
+              The search failed: <VisibleText text={search.error.message} />
+            </p>
+          )}
+          {rows === undefined && error !== null && (
+            <CouldNotLoad message={error.message} onRetry={() => void refetch()} />
+          )}
+          {rows === undefined && error === null && <div className={classes.skeleton} aria-hidden="true" />}
+          {rows !== undefined && items.length === 0 && (
+            <NothingHere isNarrowed={rows.length > 0} onClear={() => setFilters({})} />
+          )}
+          {rows !== undefined && items.length > 0 && (
+            <VirtualRows
+              count={items.length}
+              rowHeight={ROW_HEIGHT}
+              chosen={chosen}
+              label="Tools"
+              head={<ListHead isSearch={answer !== undefined} sort={sort} isBackwards={isBackwards} onSort={setSort} />}
+              row={(index) => {
+                const item = items[index];
+                return item === undefined ? null : (
+                  <ListRow key={keyOf(item)} item={item} index={index} isChosen={index === chosen} />
+                );
+              }}
+            />
+          )}
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** What the address holds: words, facets and order. */
+function useAddress() {
+  const [query, setQuery] = useSearchParams();
+  const [words, setShownWords] = useState(query.get('q') ?? '');
+  const filters = useMemo<Filters>(() => {
+    const entries = FACETS.flatMap((facet) => (query.has(facet) ? [[facet, query.getAll(facet)] as const] : []));
+    return Object.fromEntries(entries);
+  }, [query]);
+  const sort: Sort = SORTS.find((one) => one === query.get('sort')) ?? 'name';
+  const change = (edit: (next: URLSearchParams) => void) =>
+    setQuery(
+      (before) => {
+        const next = new URLSearchParams(before);
+        edit(next);
+        return next;
+      },
+      { replace: true },
+    );
+  const isBackwards = query.get('order') === 'backwards';
+  return {
+    words,
+    filters,
+    sort,
+    isBackwards,
+    setWords(next: string) {
+      setShownWords(next);
+      change((address) => (next.trim() === '' ? address.delete('q') : address.set('q', next)));
+    },
+    setFilters: (next: Filters) =>
+      change((address) => {
+        for (const facet of FACETS) {
+          address.delete(facet);
+          for (const value of next[facet] ?? []) address.append(facet, value);
+        }
+      }),
+    setSort: (next: Sort) =>
+      change((address) => {
+        const isAgain = next === sort && !isBackwards;
+        address.set('sort', next);
+        if (isAgain) address.set('order', 'backwards');
+        else address.delete('order');
+      }),
+  };
+}
+
+interface ListOptions {
+  readonly answer: SearchAnswer | undefined;
+  readonly filters: Filters;
+  readonly sort: Sort;
+  readonly isBackwards: boolean;
+  readonly trouble: ReturnType<typeof useTrouble>;
+}
+
+/** The lines of the list: sources in trouble, then tools, then entries that did not become tools. */
+function toItems(
+  rows: readonly ToolRow[],
+  { answer, filters, sort, isBackwards, trouble }: ListOptions,
+): readonly ListItem[] {
+  if (answer !== undefined) {
+    const byName = new Map(filterRows(rows, filters).map((row) => [row.name, row]));
+    return answer.results.flatMap(({ name, score, why }) => {
+      const tool = byName.get(name);
+      return tool === undefined ? [] : [{ kind: 'tool' as const, tool, hit: { score, why } }];
+    });
+  }
+  const tools = sortRows(filterRows(rows, filters), sort, isBackwards).map((tool) => ({ kind: 'tool' as const, tool }));
+  const isShown = ({ name, source = name }: { readonly name: string; readonly source?: string }) =>
+    filters.source === undefined || filters.source.includes(source);
+  const hasOther = Object.keys(filters).some((facet) => facet !== 'source' && facet !== 'state');
+  if (hasOther) return tools;
+  return [
+    ...trouble.sources.filter(isShown).map((source) => ({ kind: 'source' as const, source })),
+    ...tools,
+    ...trouble.leftOut.filter(isShown).map((entry) => ({ kind: 'left out' as const, entry })),
+  ];
+}
+
+function keyOf(item: ListItem): string {
+  if (item.kind === 'tool') return `tool ${item.tool.name}`;
+  return item.kind === 'source'
+    ? `source ${item.source.name}`
+    : `${item.entry.source} ${item.entry.name} ${item.entry.reason}`;
+}
+
+function addressOf(item: ListItem): string {
+  if (item.kind === 'tool') return `/tools/${encodeURIComponent(item.tool.name)}`;
+  return `/sources/${encodeURIComponent(item.kind === 'source' ? item.source.name : item.entry.source)}`;
+}
+
+function Totals({ rows, total }: { readonly rows: readonly ToolRow[]; readonly total: number }) {
+  const tokens = useMemo(() => rows.reduce((sum, row) => sum + row.tokens, 0), [rows]);
+  const isPart = rows.length < total;
+  return (
+    <span className="tabular soft">
+      {isPart ? `${rows.length.toLocaleString('en')} of ${total.toLocaleString('en')}` : total.toLocaleString('en')}{' '}
+      tools
+      {!isPart && ` · ${tokens.toLocaleString('en')} tokens`}
+    </span>
+  );
 }

@@ -1,0 +1,95 @@
+import { useMemo, useState } from 'react';
+import { VisibleText } from '../../parts/visible-text.tsx';
+import { countFacet, FACETS, type Facet, type FacetCount, type Filters, type ToolRow } from './tool-rows.ts';
+import classes from './tools.module.css';
+
+const TITLES: Readonly<Record<Facet, string>> = {
+  danger: 'Effect',
+  state: 'State',
+  source: 'Source',
+  kind: 'Kind',
+  bundle: 'Bundle',
+  category: 'Category',
+  tags: 'Tags',
+};
+
+const DANGER_WORDS: Readonly<Record<string, string>> = { read: 'reads', write: 'writes', unknown: 'unknown effects' };
+const FEW = 8;
+
+interface FacetRailProps {
+  readonly rows: readonly ToolRow[];
+  readonly filters: Filters;
+  onFilters(filters: Filters): void;
+}
+
+/** The facets with their counts. Values of one facet widen, several facets narrow. */
+export function FacetRail({ rows, filters, onFilters }: FacetRailProps) {
+  const counts = useMemo(
+    () => FACETS.map((facet) => [facet, countFacet(rows, filters, facet)] as const),
+    [rows, filters],
+  );
+  const isNarrowed = Object.keys(filters).length > 0;
+  return (
+    <aside className={classes.rail} aria-label="Filters">
+      {counts.map(([facet, values]) =>
+        values.length < 2 && filters[facet] === undefined ? null : (
+          <FacetGroup
+            key={facet}
+            facet={facet}
+            values={values}
+            chosen={filters[facet] ?? []}
+            onChosen={(chosen) => onFilters(withFacet(filters, facet, chosen))}
+          />
+        ),
+      )}
+      {isNarrowed && (
+        <button type="button" className={classes.inline} onClick={() => onFilters({})}>
+          Clear the filters
+        </button>
+      )}
+    </aside>
+  );
+}
+
+function withFacet(filters: Filters, facet: Facet, chosen: readonly string[]): Filters {
+  const { [facet]: _, ...rest } = filters;
+  return chosen.length === 0 ? rest : { ...rest, [facet]: chosen };
+}
+
+interface FacetGroupProps {
+  readonly facet: Facet;
+  readonly values: readonly FacetCount[];
+  readonly chosen: readonly string[];
+  onChosen(chosen: readonly string[]): void;
+}
+
+function FacetGroup({ facet, values, chosen, onChosen }: FacetGroupProps) {
+  const [isOpen, setOpen] = useState(false);
+  const shown = isOpen ? values.slice(0, 200) : values.slice(0, FEW);
+  return (
+    <fieldset className={classes.facet}>
+      <legend>{TITLES[facet]}</legend>
+      {shown.map(({ value, count }) => {
+        const isChosen = chosen.includes(value);
+        return (
+          <label key={value} className={classes.value} data-chosen={isChosen}>
+            <input
+              type="checkbox"
+              checked={isChosen}
+              onChange={() => onChosen(isChosen ? chosen.filter((one) => one !== value) : [...chosen, value])}
+            />
+            <span className={classes.word}>
+              <VisibleText text={facet === 'danger' ? (DANGER_WORDS[value] ?? value) : value} limit={60} />
+            </span>
+            <span className={classes.count}>{count.toLocaleString('en')}</span>
+          </label>
+        );
+      })}
+      {values.length > FEW && (
+        <button type="button" className={classes.inline} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? 'Fewer' : `${values.length - FEW} more`}
+        </button>
+      )}
+    </fieldset>
+  );
+}

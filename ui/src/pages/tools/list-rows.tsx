@@ -1,0 +1,205 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { memo } from 'react';
+import { Link } from 'wouter';
+import { api } from '../../api/client.ts';
+import { Danger } from '../../parts/danger.tsx';
+import { Icon } from '../../parts/icons.tsx';
+import { RelativeTime } from '../../parts/relative-time.tsx';
+import { Status } from '../../parts/status.tsx';
+import { VisibleText } from '../../parts/visible-text.tsx';
+import type { Sort, ToolRow } from './tool-rows.ts';
+import classes from './tools.module.css';
+import type { LeftOut, SourceRow } from './use-tools.ts';
+
+export const ROW_HEIGHT = 32;
+
+/** A line of the list. */
+export type ListItem =
+  | { readonly kind: 'tool'; readonly tool: ToolRow; readonly hit?: { readonly score: number; readonly why: string } }
+  | { readonly kind: 'source'; readonly source: SourceRow }
+  | { readonly kind: 'left out'; readonly entry: LeftOut };
+
+interface ListHeadProps {
+  readonly isSearch: boolean;
+  readonly sort: Sort;
+  readonly isBackwards: boolean;
+  onSort(sort: Sort): void;
+}
+
+const COLUMNS: readonly (readonly [Sort | undefined, string, string?])[] = [
+  ['name', 'Name'],
+  [undefined, 'Description'],
+  [undefined, 'Effect'],
+  ['source', 'Source'],
+  ['tokens', 'Tokens', 'figure'],
+  ['calls', 'Calls 30 d', 'figure'],
+  ['used', 'Last used', 'figure'],
+];
+
+export function ListHead({ isSearch, sort, isBackwards, onSort }: ListHeadProps) {
+  return (
+    <tr className={`${classes.row} ${classes.head}`} aria-rowindex={1} data-search={isSearch}>
+      {isSearch && <th>Score</th>}
+      {COLUMNS.map(([by, title, look]) => {
+        const isSorted = !isSearch && by === sort;
+        return (
+          <th
+            key={title}
+            data-look={look}
+            aria-sort={isSorted ? (isBackwards ? 'descending' : 'ascending') : undefined}
+          >
+            {by === undefined || isSearch ? (
+              isSearch && title === 'Description' ? (
+                'Why, and description'
+              ) : (
+                title
+              )
+            ) : (
+              <button type="button" className={classes.sort} onClick={() => onSort(by)}>
+                {title}
+                {isSorted && <Icon name={isBackwards ? 'up' : 'down'} size={12} />}
+              </button>
+            )}
+          </th>
+        );
+      })}
+    </tr>
+  );
+}
+
+interface ListRowProps {
+  readonly item: ListItem;
+  readonly index: number;
+  readonly isChosen: boolean;
+}
+
+/** One line of the list: a tool, a source in trouble, or an entry that is not a tool. */
+export const ListRow = memo(function ListRow({ item, index, isChosen }: ListRowProps) {
+  const shared = { 'aria-rowindex': index + 2, 'data-chosen': isChosen, className: classes.row } as const;
+  if (item.kind === 'source')
+    return (
+      <tr {...shared} data-kind="source">
+        <SourceCells source={item.source} />
+      </tr>
+    );
+  if (item.kind === 'left out')
+    return (
+      <tr {...shared} data-kind="left-out">
+        <LeftOutCells entry={item.entry} />
+      </tr>
+    );
+  return (
+    <tr {...shared} data-search={item.hit !== undefined}>
+      <ToolCells tool={item.tool} hit={item.hit} />
+    </tr>
+  );
+});
+
+interface ToolCellsProps {
+  readonly tool: ToolRow;
+  readonly hit: { readonly score: number; readonly why: string } | undefined;
+}
+
+function ToolCells({ tool, hit }: ToolCellsProps) {
+  return (
+    <>
+      {hit !== undefined && (
+        <td className={classes.score} title={`Score ${hit.score.toFixed(3)} of 1`}>
+          <meter min={0} max={1} value={hit.score} aria-label="Score" />
+          {hit.score.toFixed(2)}
+        </td>
+      )}
+      <td className={classes.name}>
+        <Link href={`/tools/${encodeURIComponent(tool.name)}`} className={classes.link}>
+          <VisibleText text={tool.name} limit={100} />
+        </Link>
+      </td>
+      <td className={classes.says}>
+        {hit !== undefined && (
+          <span className={classes.why}>
+            <VisibleText text={hit.why} limit={120} />
+          </span>
+        )}
+        <VisibleText text={tool.description.split('\n')[0] ?? ''} limit={200} />
+      </td>
+      <td>
+        <Danger danger={tool.danger} />
+      </td>
+      <td className={classes.source}>
+        {tool.stopped === true && <Status tone="danger">stopped</Status>}
+        {tool.stopped !== true && tool.status !== 'ready' && (
+          <Status tone={tool.status === 'stale' ? 'warn' : 'danger'}>{tool.status}</Status>
+        )}
+        <VisibleText text={tool.source} limit={40} />
+        {tool.since !== undefined && (
+          <span className="faint">
+            since <RelativeTime at={tool.since} />
+          </span>
+        )}
+      </td>
+      <td data-look="figure">{tool.tokens.toLocaleString('en')}</td>
+      <td data-look="figure" className={tool.calls30Days === 0 ? 'faint' : undefined}>
+        {tool.calls30Days?.toLocaleString('en')}
+      </td>
+      <td data-look="figure" className="faint">
+        {tool.lastUsedAt !== undefined && <RelativeTime at={tool.lastUsedAt} />}
+        {tool.lastUsedAt === undefined && tool.calls30Days !== undefined && 'not in 30 d'}
+      </td>
+    </>
+  );
+}
+
+function SourceCells({ source }: { readonly source: SourceRow }) {
+  const client = useQueryClient();
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => api(`/api/sources/${encodeURIComponent(source.name)}/reload`, { method: 'POST' }),
+    onSettled: () => {
+      void client.invalidateQueries({ queryKey: ['sources'] });
+      void client.invalidateQueries({ queryKey: ['tools'] });
+    },
+  });
+  const isStarting = source.state === 'starting';
+  return (
+    <>
+      <td className={classes.name}>
+        <Link href={`/sources/${encodeURIComponent(source.name)}`} className={classes.link}>
+          <VisibleText text={source.name} limit={60} />
+        </Link>
+      </td>
+      <td className={classes.says}>
+        <Status
+          tone={isStarting ? 'active' : source.state === 'stale' ? 'warn' : 'danger'}
+        >{`source ${source.state}`}</Status>{' '}
+        {source.since !== undefined && (
+          <>
+            since <RelativeTime at={source.since} />{' '}
+          </>
+        )}
+        <VisibleText text={error?.message ?? source.reason ?? ''} limit={400} />
+      </td>
+      <td>
+        {!isStarting && (
+          <button type="button" className={classes.inline} disabled={isPending} onClick={() => mutate()}>
+            {isPending ? 'Retrying …' : 'Retry'}
+          </button>
+        )}
+      </td>
+    </>
+  );
+}
+
+function LeftOutCells({ entry }: { readonly entry: LeftOut }) {
+  return (
+    <>
+      <td className={`${classes.name} soft`}>
+        <VisibleText text={entry.name} limit={100} />
+      </td>
+      <td className={classes.says} title={entry.reason.slice(0, 1000)}>
+        <Status tone="quiet">{entry.why}</Status> <VisibleText text={entry.reason} limit={400} />
+      </td>
+      <td className="soft">
+        <VisibleText text={entry.source} limit={40} />
+      </td>
+    </>
+  );
+}

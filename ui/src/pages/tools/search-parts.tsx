@@ -1,0 +1,95 @@
+import type { KeyboardEvent, Ref } from 'react';
+import { Empty } from '../../parts/empty.tsx';
+import { Icon } from '../../parts/icons.tsx';
+import { Status } from '../../parts/status.tsx';
+import { VisibleText } from '../../parts/visible-text.tsx';
+import classes from './tools.module.css';
+import type { SearchAnswer } from './use-tools.ts';
+
+interface SearchFieldProps {
+  readonly ref: Ref<HTMLInputElement>;
+  readonly words: string;
+  onWords(words: string): void;
+  onKeyDown(event: KeyboardEvent): void;
+}
+
+/** Where a task is described in plain words. */
+export function SearchField({ ref, words, onWords, onKeyDown }: SearchFieldProps) {
+  return (
+    <div className={classes.search}>
+      <Icon name="search" />
+      <input
+        ref={ref}
+        type="search"
+        className={classes.field}
+        value={words}
+        placeholder="Describe what you want to do, such as: send an invoice again"
+        aria-label="Search tools by meaning"
+        autoComplete="off"
+        spellCheck={false}
+        onChange={({ target }) => onWords(target.value)}
+        onKeyDown={onKeyDown}
+      />
+      {words === '' ? (
+        <kbd className={classes.key}>/</kbd>
+      ) : (
+        <button type="button" className={classes.clear} aria-label="Clear the search" onClick={() => onWords('')}>
+          <Icon name="close" size={14} />
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** How sure the search is. */
+export function Confidence({ answer, found }: { readonly answer: SearchAnswer; readonly found: number }) {
+  const isHigh = answer.confidence === 'high';
+  return (
+    <p className={classes.note} role="status">
+      <Status tone={isHigh ? 'good' : 'warn'}>{isHigh ? 'High confidence' : 'Low confidence'}</Status>
+      <span className="soft">
+        {found === 1 ? '1 tool' : `${found} tools`}
+        {answer.note === undefined ? '' : '. '}
+        {answer.note !== undefined && <VisibleText text={answer.note} />}
+      </span>
+    </p>
+  );
+}
+
+export function CouldNotLoad({ message, onRetry }: { readonly message: string; onRetry(): void }) {
+  return (
+    <Empty title="The tools could not be loaded.">
+      <p className="soft" role="alert">
+        <VisibleText text={message} />
+      </p>
+      <button type="button" className={classes.button} onClick={onRetry}>
+        <Icon name="refresh" size={14} /> Try again
+      </button>
+    </Empty>
+  );
+}
+
+interface NothingHereProps {
+  /** True if there are tools, but none matches. */
+  readonly isNarrowed: boolean;
+  onClear(): void;
+}
+
+export function NothingHere({ isNarrowed, onClear }: NothingHereProps) {
+  if (isNarrowed)
+    return (
+      <Empty title="No tool matches.">
+        <button type="button" className={classes.button} onClick={onClear}>
+          Clear the filters
+        </button>
+      </Empty>
+    );
+  return (
+    <Empty title="This crib has no tools yet.">
+      <p className="soft">
+        Add the MCP servers of another client, or write a file of tools; the server sees it at once.
+      </p>
+      <pre className={classes.command}>toolcrib init --from mcp.json</pre>
+    </Empty>
+  );
+}
