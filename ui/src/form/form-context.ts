@@ -2,7 +2,7 @@ import { type ComponentType, createContext, type ReactNode, useContext } from 'r
 import { removeAt, setAt } from '../json/edit-json.ts';
 import type { JsonNode } from '../json/json-text.ts';
 import { type JsonPath, nodeAt, toPointer } from '../json/json-value.ts';
-import type { Issue } from './hints.ts';
+import type { Issue } from './issue.ts';
 import type { Schema } from './schema.ts';
 
 /** A field inside another one, by its schema. */

@@ -1,13 +1,8 @@
 import { type OutputUnit, Validator } from '@cfworker/json-schema';
 import { type JsonNode, parseJson } from '../json/json-text.ts';
 import { nodeAt, toPointer, toSteps, toValue } from '../json/json-value.ts';
+import { IS_REQUIRED, type Issue } from './issue.ts';
 import type { Schema } from './schema.ts';
-
-/** What is wrong at a place of the arguments; the path is a JSON pointer. The server's issues have the same shape. */
-export interface Issue {
-  readonly path: string;
-  readonly message: string;
-}
 
 const MAX_HINTS = 100;
 /** Keywords that only say that something inside them is wrong. */
@@ -73,7 +68,7 @@ function toIssue(error: OutputUnit, root: JsonNode): Issue {
   const pointer = decodeURI(error.instanceLocation.slice(1));
   const name = NAMED.exec(error.error)?.[1];
   if (error.keyword === 'required' && name !== undefined)
-    return { path: pointer + toPointer([name]), message: 'is required' };
+    return { path: pointer + toPointer([name]), message: IS_REQUIRED };
   if (error.keyword === 'false') return { path: pointer, message: 'is not an argument of this tool' };
   return { path: pointer, message: wordsOf(error, nodeAt(root, toSteps(pointer))?.type === 'string') };
 }

@@ -5,7 +5,7 @@ import { describeField, type Field } from './field.ts';
 import type { FieldProps } from './field-row.tsx';
 import classes from './form.module.css';
 import { FormProvider, type FormState, type InnerFieldProps, useForm } from './form-context.ts';
-import type { Issue } from './hints.ts';
+import type { Issue } from './issue.ts';
 import { ListField } from './list-field.tsx';
 import { ObjectField } from './object-field.tsx';
 import type { Schema } from './schema.ts';

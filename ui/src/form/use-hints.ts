@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { HintQuestion } from './hint-thread.ts';
-import type { Issue } from './hints.ts';
+import type { Issue } from './issue.ts';
 import type { Schema } from './schema.ts';
 
 const DELAY_MS = 150;

@@ -1,4 +1,4 @@
-import type { Issue } from '../form/hints.ts';
+import type { Issue } from '../form/issue.ts';
 import { type JsonNode, parseJson } from '../json/json-text.ts';
 import { childOf, printJson, printPretty, toValue } from '../json/json-value.ts';
 

@@ -29,25 +29,25 @@ export function LastCalls({ tool }: { readonly tool: string }) {
   const rows = calls.data?.calls ?? stats.data?.lastCalls ?? [];
   if (stats.error !== null && calls.error !== null) return null;
   return (
-    <>
-      <div className={classes.paneHead}>
-        Last calls
-        <span className={classes.grow} />
-        {rows.length > 0 && <Link href={`/calls?tool=${encodeURIComponent(tool)}`}>Show all</Link>}
-      </div>
-      <div className={classes.result}>
-        {stats.data !== undefined && <Figures stats={stats.data} />}
-        {rows.length > 1 && (
-          <Suspense fallback={<div className={classes.chart} />}>
-            <DurationChart calls={rows} />
-          </Suspense>
-        )}
-        {rows.length === 0 && (
-          <p className="soft">This tool has not been called yet. Fill in the form and press Run, or Ctrl+Enter.</p>
-        )}
-        {rows.length > 0 && <CallTable rows={rows.slice(0, SHOWN_CALLS)} />}
-      </div>
-    </>
+    <div className={classes.result}>
+      {stats.data !== undefined && <Figures stats={stats.data} />}
+      {rows.length > 1 && (
+        <Suspense fallback={<div className={classes.chart} />}>
+          <DurationChart calls={rows} />
+        </Suspense>
+      )}
+      {rows.length === 0 && (
+        <p className="soft">This tool has not been called yet. Fill in the form and press Run, or Ctrl+Enter.</p>
+      )}
+      {rows.length > 0 && <CallTable rows={rows.slice(0, SHOWN_CALLS)} />}
+      {rows.length > SHOWN_CALLS && (
+        <p>
+          <Link href={`/calls?tool=${encodeURIComponent(tool)}`} className={classes.inline}>
+            Show all calls
+          </Link>
+        </p>
+      )}
+    </div>
   );
 }
 

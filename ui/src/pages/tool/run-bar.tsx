@@ -46,8 +46,14 @@ export function RunBar({ tool, given, profile, running, onProfile, onRun, onCanc
         <button type="button" className={classes.button} disabled={isBlocked} onClick={() => onRun('dry run')}>
           Dry run
         </button>
-        <button type="button" className={classes.button} disabled={isBlocked} onClick={() => onRun('background')}>
-          Run in background
+        <button
+          type="button"
+          className={classes.button}
+          disabled={isBlocked}
+          title="Run in the background"
+          onClick={() => onRun('background')}
+        >
+          Background
         </button>
         <span className={classes.grow} />
         <ProfileChoice profile={profile} onProfile={onProfile} />

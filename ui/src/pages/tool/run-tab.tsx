@@ -1,16 +1,14 @@
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
-import type { Issue } from '../../form/hints.ts';
+import { IS_REQUIRED, type Issue } from '../../form/issue.ts';
 import { SchemaForm } from '../../form/schema-form.tsx';
 import { useArguments } from '../../form/use-arguments.ts';
 import { useHints } from '../../form/use-hints.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
-import { CompareView } from './compare-view.tsx';
-import { LastCalls } from './last-calls.tsx';
+import { Results } from './results.tsx';
 import { RunBar } from './run-bar.tsx';
-import { RunView } from './run-view.tsx';
 import classes from './tool.module.css';
 import type { ToolDetail } from './tool-types.ts';
-import { type Run, type Runs, useRuns } from './use-runs.ts';
+import { type Run, useRuns } from './use-runs.ts';
 
 const JsonEditor = lazy(() => import('../../form/json-editor.tsx').then(({ JsonEditor }) => ({ default: JsonEditor })));
 
@@ -88,7 +86,9 @@ function useRunKey(run: () => void): void {
 
 /** The server's issues stand at their fields as long as the arguments are those it judged. */
 function withServerIssues(hints: readonly Issue[], run: Run | undefined, text: string): readonly Issue[] {
-  if (run === undefined || run.request.argumentsText !== text) return hints;
+  // A form that was not sent yet marks required fields, but does not complain about them.
+  if (run === undefined) return hints.filter(({ message }) => message !== IS_REQUIRED);
+  if (run.request.argumentsText !== text) return hints;
   const issues = run.answer?.error?.issues ?? [];
   const told = new Set(issues.map(({ path }) => path));
   return [...issues, ...hints.filter(({ path }) => !told.has(path))];
@@ -109,68 +109,5 @@ function Examples({ tool, onTake }: { readonly tool: ToolDetail; onTake(text: st
         );
       })}
     </div>
-  );
-}
-
-interface ResultsProps {
-  readonly tool: ToolDetail;
-  readonly runs: Runs;
-  onTake(text: string): void;
-  onProfile(profile: string | undefined): void;
-}
-
-function Results({ tool, runs, onTake, onProfile }: ResultsProps) {
-  const [compared, setCompared] = useState<number>();
-  const { shown } = runs;
-  const other = runs.runs.find(({ number }) => number === compared && number !== shown?.number);
-  if (shown === undefined) return <LastCalls tool={tool.name} />;
-  return (
-    <>
-      <div className={classes.paneHead}>
-        <fieldset className={classes.runs} aria-label="Runs">
-          {runs.runs.map(({ number, request }) => (
-            <button
-              key={number}
-              type="button"
-              className={classes.run}
-              aria-pressed={number === shown.number}
-              onClick={() => runs.show(number)}
-            >
-              {request.mode === 'dry run' ? 'Dry run' : 'Run'} {number}
-            </button>
-          ))}
-        </fieldset>
-        <span className={classes.grow} />
-        {runs.runs.length > 1 && (
-          <select
-            className={classes.select}
-            aria-label="Compare with"
-            value={other?.number ?? ''}
-            onChange={({ target }) => setCompared(target.value === '' ? undefined : Number(target.value))}
-          >
-            <option value="">Compare with …</option>
-            {runs.runs
-              .filter(({ number }) => number !== shown.number)
-              .map(({ number, request }) => (
-                <option key={number} value={number}>
-                  Run {number}
-                  {request.profile === undefined ? '' : ` · ${request.profile}`}
-                </option>
-              ))}
-          </select>
-        )}
-        <button
-          type="button"
-          className={classes.inline}
-          onClick={() => {
-            onTake(shown.request.argumentsText);
-            onProfile(shown.request.profile);
-          }}
-        >
-          Edit and send again
-        </button>
-      </div>
-      {other === undefined ? <RunView run={shown} runs={runs} /> : <CompareView before={other} after={shown} />}
-    </>
   );
 }

@@ -99,7 +99,12 @@ function shareOf(progress: Progress | undefined): number | undefined {
 function Waiting({ answer, state }: { readonly answer: Answer; readonly state: string | undefined }) {
   const { waiting } = answer;
   if (waiting === undefined) return null;
-  if (waiting.for === 'approval') return <ApprovalCard id={waiting.id} />;
+  if (waiting.for === 'approval')
+    return (
+      <div className={classes.card}>
+        <ApprovalCard id={waiting.id} />
+      </div>
+    );
   const cancel = () => void api(`/api/tasks/${waiting.id}`, { method: 'DELETE' }).catch(() => undefined);
   return (
     <div className={classes.running}>

@@ -23,7 +23,7 @@ export interface Runs {
   readonly shown: Run | undefined;
   start(request: CallRequest): void;
   cancel(run: Run): void;
-  show(number: number): void;
+  show(number: number | undefined): void;
   /** Sets the answer of a call that waited. */
   settle(number: number, answer: Answer): void;
 }

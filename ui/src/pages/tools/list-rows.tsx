@@ -36,33 +36,36 @@ const COLUMNS: readonly (readonly [Sort | undefined, string, string?])[] = [
   ['used', 'Last used', 'figure'],
 ];
 
+/** What was found stands in the order of its score. */
+const SEARCH_COLUMNS: typeof COLUMNS = [
+  [undefined, 'Score'],
+  [undefined, 'Name'],
+  [undefined, 'Why'],
+  [undefined, 'Description'],
+  [undefined, 'Effect'],
+  [undefined, 'Source'],
+  [undefined, 'Tokens', 'figure'],
+];
+
 export function ListHead({ isSearch, sort, isBackwards, onSort }: ListHeadProps) {
   return (
     <tr className={`${classes.row} ${classes.head}`} aria-rowindex={1} data-search={isSearch}>
-      {isSearch && <th>Score</th>}
-      {COLUMNS.map(([by, title, look]) => {
-        const isSorted = !isSearch && by === sort;
-        return (
-          <th
-            key={title}
-            data-look={look}
-            aria-sort={isSorted ? (isBackwards ? 'descending' : 'ascending') : undefined}
-          >
-            {by === undefined || isSearch ? (
-              isSearch && title === 'Description' ? (
-                'Why, and description'
-              ) : (
-                title
-              )
-            ) : (
-              <button type="button" className={classes.sort} onClick={() => onSort(by)}>
-                {title}
-                {isSorted && <Icon name={isBackwards ? 'up' : 'down'} size={12} />}
-              </button>
-            )}
-          </th>
-        );
-      })}
+      {(isSearch ? SEARCH_COLUMNS : COLUMNS).map(([by, title, look]) => (
+        <th
+          key={title}
+          data-look={look}
+          aria-sort={!isSearch && by === sort ? (isBackwards ? 'descending' : 'ascending') : undefined}
+        >
+          {by === undefined ? (
+            title
+          ) : (
+            <button type="button" className={classes.sort} onClick={() => onSort(by)}>
+              {title}
+              {by === sort && <Icon name={isBackwards ? 'up' : 'down'} size={12} />}
+            </button>
+          )}
+        </th>
+      ))}
     </tr>
   );
 }
@@ -114,12 +117,12 @@ function ToolCells({ tool, hit }: ToolCellsProps) {
           <VisibleText text={tool.name} limit={100} />
         </Link>
       </td>
+      {hit !== undefined && (
+        <td className={classes.why} title={hit.why.slice(0, 500)}>
+          <VisibleText text={hit.why} limit={160} />
+        </td>
+      )}
       <td className={classes.says}>
-        {hit !== undefined && (
-          <span className={classes.why}>
-            <VisibleText text={hit.why} limit={120} />
-          </span>
-        )}
         <VisibleText text={tool.description.split('\n')[0] ?? ''} limit={200} />
       </td>
       <td>
@@ -138,12 +141,20 @@ function ToolCells({ tool, hit }: ToolCellsProps) {
         )}
       </td>
       <td data-look="figure">{tool.tokens.toLocaleString('en')}</td>
-      <td data-look="figure" className={tool.calls30Days === 0 ? 'faint' : undefined}>
-        {tool.calls30Days?.toLocaleString('en')}
+      {hit === undefined && <UseCells tool={tool} />}
+    </>
+  );
+}
+
+/** How much the tool is used: what costs tokens and is never called shows. */
+function UseCells({ tool: { calls30Days, lastUsedAt } }: { readonly tool: ToolRow }) {
+  return (
+    <>
+      <td data-look="figure" className={calls30Days === 0 ? 'faint' : undefined}>
+        {calls30Days?.toLocaleString('en')}
       </td>
-      <td data-look="figure" className="faint">
-        {tool.lastUsedAt !== undefined && <RelativeTime at={tool.lastUsedAt} />}
-        {tool.lastUsedAt === undefined && tool.calls30Days !== undefined && 'not in 30 d'}
+      <td data-look="figure" className="faint" title={lastUsedAt === undefined ? 'Not called in 30 days' : undefined}>
+        {lastUsedAt === undefined ? '–' : <RelativeTime at={lastUsedAt} />}
       </td>
     </>
   );
