@@ -1,5 +1,5 @@
 import { parseJson } from '../json/json-text.ts';
-import { readAnswer } from './answer.ts';
+import { readAnswer } from './call-answer.ts';
 
 /** Work for the thread that parses large JSON, so that the page does not stand still. */
 export interface JsonWork {

@@ -1,6 +1,6 @@
 import { type ParsedJson, parseJson } from '../json/json-text.ts';
-import { type Answer, readAnswer } from './answer.ts';
 import type { JsonWork } from './answer-thread.ts';
+import { type Answer, readAnswer } from './call-answer.ts';
 
 /** Shorter texts are parsed at once: a thread would take longer. */
 const AT_ONCE_LENGTH = 100_000;

@@ -1,7 +1,7 @@
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { Icon } from '../parts/icons.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
-import { type AnswerPart, type CutText, isMarkdown } from './answer.ts';
+import { type AnswerPart, type CutText, isMarkdown } from './call-answer.ts';
 import { JsonTable, rowsOf } from './json-table.tsx';
 import { JsonTree, useParsed } from './json-view.tsx';
 import classes from './result.module.css';

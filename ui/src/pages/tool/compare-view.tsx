@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { parseJson } from '../../json/json-text.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
-import type { Answer } from '../../result/answer.ts';
+import type { Answer } from '../../result/call-answer.ts';
 import { compareJson, type JsonChange } from '../../result/compare-json.ts';
 import { useParsed } from '../../result/json-view.tsx';
 import classes from './tool.module.css';

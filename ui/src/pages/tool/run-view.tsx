@@ -4,7 +4,7 @@ import { ApprovalCard } from '../../parts/approval-card.tsx';
 import { toDuration, useNow } from '../../parts/relative-time.tsx';
 import { Status, type Tone } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
-import type { Answer, AnswerError } from '../../result/answer.ts';
+import type { Answer, AnswerError } from '../../result/call-answer.ts';
 import { CopyButton, ResultParts, toSize } from '../../result/result-view.tsx';
 import { DryRunView } from './dry-run-view.tsx';
 import type { Progress } from './run-call.ts';

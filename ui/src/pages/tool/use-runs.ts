@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { api } from '../../api/client.ts';
-import { type Answer, failure } from '../../result/answer.ts';
+import { type Answer, failure } from '../../result/call-answer.ts';
 import { readAnswerAside } from '../../result/parse-aside.ts';
 import { type CallRequest, type Progress, runCall } from './run-call.ts';
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import type { Answer } from '../../result/answer.ts';
+import type { Answer } from '../../result/call-answer.ts';
 import { readAnswerAside } from '../../result/parse-aside.ts';
 
 const POLL_MS = 1000;
