@@ -3,7 +3,7 @@ import { type JsonNode, parseJson } from '../json/json-text.ts';
 import { childOf, printJson, printPretty, toValue } from '../json/json-value.ts';
 
 /** What a call answered, ready to be shown. Long texts are cut; the whole of them can be downloaded. */
-export interface Answer {
+export interface CallAnswer {
   readonly ok: boolean;
   readonly status: string;
   readonly callId?: string | undefined;
@@ -56,7 +56,7 @@ export function cutText(text: string, type = 'text/plain'): CutText {
 }
 
 /** Reads the body of an answer: the result of a call, or a refusal. Digits of numbers are kept. */
-export function readAnswer(body: string): Answer {
+export function readAnswer(body: string): CallAnswer {
   const parsed = parseJson(body);
   if ('problem' in parsed)
     return failure('internal', 'The server answered with something that is not JSON.', cutText(body));
@@ -77,7 +77,7 @@ export function readAnswer(body: string): Answer {
 }
 
 /** An answer that the page makes itself, such as for a lost connection. */
-export function failure(code: string, message: string, body: CutText = { text: '', bytes: 0 }): Answer {
+export function failure(code: string, message: string, body: CutText = { text: '', bytes: 0 }): CallAnswer {
   return { ok: false, status: 'failed', error: { code, message, issues: [] }, isRecovered: false, parts: [], body };
 }
 

@@ -1,6 +1,6 @@
 import { type ParsedJson, parseJson } from '../json/json-text.ts';
 import type { JsonWork } from './answer-thread.ts';
-import { type Answer, readAnswer } from './call-answer.ts';
+import { type CallAnswer, readAnswer } from './call-answer.ts';
 
 /** Shorter texts are parsed at once: a thread would take longer. */
 const AT_ONCE_LENGTH = 100_000;
@@ -10,8 +10,8 @@ let lastId = 0;
 const waiting = new Map<number, (result: never) => void>();
 
 /** Reads an answer; a long one in a thread of its own. */
-export function readAnswerAside(text: string): Promise<Answer> {
-  return text.length < AT_ONCE_LENGTH ? Promise.resolve(readAnswer(text)) : ask<Answer>('answer', text);
+export function readAnswerAside(text: string): Promise<CallAnswer> {
+  return text.length < AT_ONCE_LENGTH ? Promise.resolve(readAnswer(text)) : ask<CallAnswer>('answer', text);
 }
 
 /** Parses JSON; a long text in a thread of its own. */

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { parseJson } from '../../json/json-text.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
-import type { Answer } from '../../result/call-answer.ts';
+import type { CallAnswer } from '../../result/call-answer.ts';
 import { compareJson, type JsonChange } from '../../result/compare-json.ts';
 import { useParsed } from '../../result/json-view.tsx';
 import classes from './tool.module.css';
@@ -45,14 +45,14 @@ function nodeOf(text: string) {
 
 /** The parts of an answer that can be compared: what differs in every run, such as times and ids, is left out. */
 function comparable(run: Run): string {
-  const answer: Answer | undefined = run.later ?? run.answer;
+  const answer: CallAnswer | undefined = run.later ?? run.answer;
   const parts = answer?.parts.map((part) => partText(part)) ?? [];
   const error = answer?.error === undefined ? [] : [JSON.stringify(answer.error)];
   const all = [...error, ...parts];
   return all.length === 1 ? (all[0] ?? 'null') : `[${all.join(',')}]`;
 }
 
-function partText(part: Answer['parts'][number]): string {
+function partText(part: CallAnswer['parts'][number]): string {
   if (part.kind === 'json' && part.of.file === undefined) return part.of.text;
   return JSON.stringify('of' in part ? part.of.text : part);
 }

@@ -45,7 +45,7 @@ export function DryRunView({ body }: { readonly body: string }) {
         <tbody>
           {found.layers.map(({ layer, verdict, says }) => (
             <tr key={layer}>
-              <td className="name">{layer}</td>
+              <td className={`name ${classes.layer}`}>{layer}</td>
               <td>
                 <Status tone={VERDICTS[verdict][0]}>
                   {verdict === 'pass' ? 'passes' : verdict === 'ask' ? 'asks' : 'refuses'}

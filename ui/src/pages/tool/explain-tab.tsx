@@ -1,18 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { Answer } from '../../api/answer.ts';
 import { api } from '../../api/client.ts';
 import { Status } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import classes from './tool.module.css';
 
-interface Explanation {
-  readonly profile: string;
-  readonly visible: boolean;
-  readonly reasons: readonly string[];
-  readonly rates?: readonly string[];
-  readonly stops?: readonly string[];
-  readonly policy: Readonly<Record<string, unknown>>;
-}
+type Explanation = Answer<'/api/tools/{name}/explain'>;
 
 /** Whether a caller sees the tool under a profile, and which layer set each limit. */
 export function ExplainTab({ name }: { readonly name: string }) {
@@ -25,7 +19,7 @@ export function ExplainTab({ name }: { readonly name: string }) {
   });
   const profiles = useQuery({
     queryKey: ['profiles'],
-    queryFn: ({ signal }) => api<{ profiles: readonly { name: string }[] }>('/api/profiles', { signal }),
+    queryFn: ({ signal }) => api<Answer<'/api/profiles'>>('/api/profiles', { signal }),
   });
   return (
     <>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import type { Answer } from '../../api/answer.ts';
 import { api } from '../../api/client.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { RelativeTime } from '../../parts/relative-time.tsx';
@@ -7,32 +8,9 @@ import { Status, type Tone } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import classes from './tool.module.css';
 
-interface Change {
-  readonly path: string;
-  readonly kind: 'added' | 'removed' | 'narrowed' | 'widened' | 'words' | 'changed';
-  readonly says: string;
-  readonly before?: unknown;
-  readonly after?: unknown;
-}
-
-interface Version {
-  readonly hash: string;
-  readonly firstSeenAt: string;
-  readonly lastSeenAt: string;
-  readonly source: string;
-  readonly current: boolean;
-  readonly changes: readonly Change[];
-}
-
-interface History {
-  readonly versions: readonly Version[];
-  readonly touches: {
-    readonly profiles: readonly string[];
-    readonly keys: readonly { readonly id: string; readonly name: string; readonly caller: string }[];
-    readonly calls7Days: number;
-    readonly callers7Days: readonly string[];
-  };
-}
+type History = Answer<'/api/tools/{name}/history'>;
+type Version = History['versions'][number];
+type Change = Version['changes'][number];
 
 const TONES: Readonly<Record<Change['kind'], readonly [Tone, string]>> = {
   added: ['good', 'added'],

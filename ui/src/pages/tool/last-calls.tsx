@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { Link } from 'wouter';
+import type { Answer } from '../../api/answer.ts';
 import { api } from '../../api/client.ts';
 import { RelativeTime, toDuration } from '../../parts/relative-time.tsx';
 import { Status } from '../../parts/status.tsx';
@@ -23,10 +24,10 @@ export function LastCalls({ tool }: { readonly tool: string }) {
   });
   const calls = useQuery({
     queryKey: ['tool-activity', tool, 'calls'],
-    queryFn: ({ signal }) =>
-      api<{ calls: readonly CallRow[] }>('/api/calls', { query: { tool, limit: CHART_CALLS }, signal }),
+    queryFn: ({ signal }) => api<Answer<'/api/calls'>>('/api/calls', { query: { tool, limit: CHART_CALLS }, signal }),
   });
-  const rows = calls.data?.calls ?? stats.data?.lastCalls ?? [];
+  const ended = calls.data?.calls.filter((call): call is CallRow => call.outcome !== 'running');
+  const rows = ended ?? stats.data?.lastCalls ?? [];
   if (stats.error !== null && calls.error !== null) return null;
   return (
     <div className={classes.result}>

@@ -1,5 +1,6 @@
 import { Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import type { Answer } from '../../api/answer.ts';
 import { api } from '../../api/client.ts';
 import type { Arguments } from '../../form/use-arguments.ts';
 import { Icon } from '../../parts/icons.tsx';
@@ -66,8 +67,7 @@ export function RunBar({ tool, given, profile, running, onProfile, onRun, onCanc
 function ProfileChoice({ profile, onProfile }: Pick<RunBarProps, 'profile' | 'onProfile'>) {
   const { data } = useQuery({
     queryKey: ['profiles'],
-    queryFn: ({ signal }) =>
-      api<{ profiles: readonly { name: string; default: boolean }[] }>('/api/profiles', { signal }),
+    queryFn: ({ signal }) => api<Answer<'/api/profiles'>>('/api/profiles', { signal }),
   });
   return (
     <select

@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/client.ts';
+import { ApiError, askForSignIn, OWN_HEADER } from '../../api/client.ts';
 import { parseJson } from '../../json/json-text.ts';
 import { childOf, printJson } from '../../json/json-value.ts';
 
@@ -34,16 +34,9 @@ export function toBody({ argumentsText, profile, mode }: CallRequest): string {
 
 /** Runs a tool and returns the body of the answer. Aborting the signal closes the connection, which cancels the call. */
 export async function runCall(request: CallRequest, news: CallNews, signal: AbortSignal): Promise<string> {
-  const response = await fetch(`/api/tools/execute/${encodeURIComponent(request.tool)}`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'x-toolcrib-console': '1',
-      accept: request.mode === 'run' ? 'text/event-stream, application/json' : 'application/json',
-    },
-    body: toBody(request),
-    signal,
-  });
+  let response = await post(request, signal);
+  // The server refused it before anything ran, so it may be sent again after the sign-in.
+  if (response.status === 401 && (await askForSignIn())) response = await post(request, signal);
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text();
   if (response.body === null) throw new ApiError(response.status, {});
   for await (const { event, data } of readEvents(response.body)) {
@@ -52,6 +45,19 @@ export async function runCall(request: CallRequest, news: CallNews, signal: Abor
     if (event === 'result') return bodyOf(data);
   }
   throw new Error('The connection ended before the result came.');
+}
+
+function post(request: CallRequest, signal: AbortSignal): Promise<Response> {
+  return fetch(`/api/tools/execute/${encodeURIComponent(request.tool)}`, {
+    method: 'POST',
+    headers: {
+      ...OWN_HEADER,
+      'content-type': 'application/json',
+      accept: request.mode === 'run' ? 'text/event-stream' : 'application/json',
+    },
+    body: toBody(request),
+    signal,
+  });
 }
 
 function progressOf(data: string): Progress {

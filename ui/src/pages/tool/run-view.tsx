@@ -4,7 +4,7 @@ import { ApprovalCard } from '../../parts/approval-card.tsx';
 import { toDuration, useNow } from '../../parts/relative-time.tsx';
 import { Status, type Tone } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
-import type { Answer, AnswerError } from '../../result/call-answer.ts';
+import type { AnswerError, CallAnswer } from '../../result/call-answer.ts';
 import { CopyButton, ResultParts, toSize } from '../../result/result-view.tsx';
 import { DryRunView } from './dry-run-view.tsx';
 import type { Progress } from './run-call.ts';
@@ -37,7 +37,7 @@ export function RunView({ run, runs }: RunViewProps) {
   );
 }
 
-function toneOf(answer: Answer | undefined): readonly [Tone, string] {
+function toneOf(answer: CallAnswer | undefined): readonly [Tone, string] {
   if (answer === undefined) return ['active', 'Running'];
   if (answer.status === 'dryRun') return ['quiet', 'Dry run'];
   if (answer.status === 'waiting')
@@ -45,7 +45,7 @@ function toneOf(answer: Answer | undefined): readonly [Tone, string] {
   return answer.ok ? ['good', 'Done'] : ['danger', answer.error?.code === 'cancelled' ? 'Cancelled' : 'Failed'];
 }
 
-function RunLine({ run, answer }: { readonly run: Run; readonly answer: Answer | undefined }) {
+function RunLine({ run, answer }: { readonly run: Run; readonly answer: CallAnswer | undefined }) {
   const [tone, word] = toneOf(answer);
   return (
     <div className={classes.runLine}>
@@ -96,7 +96,7 @@ function shareOf(progress: Progress | undefined): number | undefined {
   return share >= 0 && share <= 1 ? share : undefined;
 }
 
-function Waiting({ answer, state }: { readonly answer: Answer; readonly state: string | undefined }) {
+function Waiting({ answer, state }: { readonly answer: CallAnswer; readonly state: string | undefined }) {
   const { waiting } = answer;
   if (waiting === undefined) return null;
   if (waiting.for === 'approval')

@@ -5,7 +5,7 @@ import { RelativeTime } from '../../parts/relative-time.tsx';
 import { Status } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import classes from './tool.module.css';
-import { dangerOf, type ToolDetail } from './tool-types.ts';
+import type { ToolDetail } from './tool-types.ts';
 
 const FOLDED_LENGTH = 280;
 
@@ -15,7 +15,7 @@ export function ToolFacts({ tool }: { readonly tool: ToolDetail }) {
     <div className={classes.facts}>
       <Description text={tool.description} />
       <div className={classes.line}>
-        <Danger danger={dangerOf(tool)} />
+        <Danger danger={tool.danger} />
         <Link href={`/sources/${encodeURIComponent(tool.source)}`} className={classes.fact}>
           <span className="faint">source</span> <VisibleText text={tool.source} limit={60} />
         </Link>

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { api } from '../../api/client.ts';
-import { type Answer, failure } from '../../result/call-answer.ts';
+import { type CallAnswer, failure } from '../../result/call-answer.ts';
 import { readAnswerAside } from '../../result/parse-aside.ts';
 import { type CallRequest, type Progress, runCall } from './run-call.ts';
 
@@ -13,9 +13,9 @@ export interface Run {
   readonly callId?: string;
   readonly progress?: Progress;
   readonly state: 'running' | 'ended';
-  readonly answer?: Answer;
+  readonly answer?: CallAnswer;
   /** The answer that a waiting call ended with. */
-  readonly later?: Answer;
+  readonly later?: CallAnswer;
 }
 
 export interface Runs {
@@ -25,7 +25,7 @@ export interface Runs {
   cancel(run: Run): void;
   show(number: number | undefined): void;
   /** Sets the answer of a call that waited. */
-  settle(number: number, answer: Answer): void;
+  settle(number: number, answer: CallAnswer): void;
 }
 
 const MAX_RUNS = 20;
@@ -81,7 +81,7 @@ export function useRuns(): Runs {
 
 const CANCELLED = failure('cancelled', 'You cancelled the call. What the tool did before stays done.');
 
-function lost(error: unknown): Answer {
+function lost(error: unknown): CallAnswer {
   const reason = error instanceof Error ? error.message : String(error);
   return failure('unknown_outcome', `The connection was lost: ${reason}. Look under Calls before you send it again.`);
 }

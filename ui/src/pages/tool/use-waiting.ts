@@ -1,14 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import type { Answer } from '../../result/call-answer.ts';
+import { askForSignIn, OWN_HEADER } from '../../api/client.ts';
+import type { CallAnswer } from '../../result/call-answer.ts';
 import { readAnswerAside } from '../../result/parse-aside.ts';
 
 const POLL_MS = 1000;
 
 /** Waits for the end of a call that waits for an approval or runs in the background. */
 export function useWaiting(
-  answer: Answer | undefined,
-  onEnd: (answer: Answer) => void,
+  answer: CallAnswer | undefined,
+  onEnd: (answer: CallAnswer) => void,
 ): { readonly state: string | undefined } {
   const waiting = answer?.status === 'waiting' ? answer.waiting : undefined;
   const path = waiting?.for === 'task' ? `/api/tasks/${waiting.id}` : `/api/calls/${answer?.callId}`;
@@ -28,12 +29,14 @@ export function useWaiting(
 
 interface CallState {
   readonly state: string;
-  readonly result?: Answer;
+  readonly result?: CallAnswer;
 }
 
 /** Reads a call or task as text first: its result keeps all digits. */
 async function readCall(path: string, signal: AbortSignal): Promise<CallState> {
-  const response = await fetch(path, { headers: { 'x-toolcrib-console': '1' }, signal });
+  const read = () => fetch(path, { headers: OWN_HEADER, signal });
+  let response = await read();
+  if (response.status === 401 && (await askForSignIn())) response = await read();
   const text = await response.text();
   if (!response.ok) return { state: 'unknown' };
   const found = JSON.parse(text) as { state?: string; result?: object; task?: { state: string; result?: object } }; // one of both shapes

@@ -1,21 +1,7 @@
+import type { Answer } from '../../api/answer.ts';
+
 /** A tool in the list. */
-export interface ToolRow {
-  readonly name: string;
-  readonly title?: string;
-  readonly description: string;
-  readonly kind?: string;
-  readonly source: string;
-  readonly status: string;
-  readonly since?: string;
-  readonly category?: string;
-  readonly tags: readonly string[];
-  readonly bundles: readonly string[];
-  readonly danger: string;
-  readonly tokens: number;
-  readonly lastUsedAt?: string;
-  readonly calls30Days?: number;
-  readonly stopped?: true;
-}
+export type ToolRow = Answer<'/api/tools'>['tools'][number];
 
 /** The facets by which the list is narrowed, in their order on the page. */
 export const FACETS = ['danger', 'state', 'source', 'kind', 'bundle', 'category', 'tags'] as const;

@@ -1,35 +1,24 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import type { Answer } from '../../api/answer.ts';
 import { api } from '../../api/client.ts';
 import { useServerEvents } from '../../parts/live-events.ts';
-import type { ToolRow } from './tool-rows.ts';
 
 const PAGE_SIZE = 1000;
 const DEBOUNCE_MS = 60;
 const MAX_HITS = 50;
 
 /** A source as the server lists it. */
-export interface SourceRow {
-  readonly name: string;
-  readonly state: string;
-  readonly reason?: string;
-  readonly since?: string;
-  readonly toolCount: number;
-}
+export type SourceRow = Answer<'/api/sources'>['sources'][number];
+
+type Facets = Answer<'/api/tools/facets'>;
 
 /** An entry of a source that did not become a tool. */
-export interface LeftOut {
-  readonly name: string;
-  readonly source: string;
-  readonly why: string;
-  readonly reason: string;
-}
+export type LeftOut = NonNullable<Facets['leftOut']>[number];
 
-interface ToolsPage {
-  readonly tools: readonly ToolRow[];
-  readonly total: number;
-  readonly nextCursor?: string;
-}
+export type SearchAnswer = Answer<'/api/search'>;
+
+type ToolsAnswer = Answer<'/api/tools'>;
 
 /** All tools. The first thousand are shown while the others are on their way. */
 export function useTools() {
@@ -38,7 +27,7 @@ export function useTools() {
     queryKey: ['tools', 'all'],
     queryFn: ({ signal }) => readAll(client, signal),
   });
-  const { data: first } = useQuery<ToolsPage>({ queryKey: ['tools', 'first'], enabled: false });
+  const { data: first } = useQuery<ToolsAnswer>({ queryKey: ['tools', 'first'], enabled: false });
   useServerEvents(['tools-changed', 'sources', 'reset', 'lost'], () => {
     void client.invalidateQueries({ queryKey: ['tools'] });
     void client.invalidateQueries({ queryKey: ['sources'] });
@@ -46,13 +35,13 @@ export function useTools() {
   return { rows: data?.tools ?? first?.tools, total: data?.total ?? first?.total ?? 0, error, refetch };
 }
 
-async function readAll(client: QueryClient, signal: AbortSignal): Promise<ToolsPage> {
-  let page = await api<ToolsPage>('/api/tools', { query: { limit: PAGE_SIZE }, signal });
+async function readAll(client: QueryClient, signal: AbortSignal): Promise<ToolsAnswer> {
+  let page = await api<ToolsAnswer>('/api/tools', { query: { limit: PAGE_SIZE }, signal });
   if (page.nextCursor === undefined) return page;
   client.setQueryData(['tools', 'first'], page);
   const tools = [...page.tools];
   while (page.nextCursor !== undefined) {
-    page = await api<ToolsPage>('/api/tools', { query: { limit: PAGE_SIZE, cursor: page.nextCursor }, signal });
+    page = await api<ToolsAnswer>('/api/tools', { query: { limit: PAGE_SIZE, cursor: page.nextCursor }, signal });
     tools.push(...page.tools);
   }
   return { tools, total: page.total };
@@ -62,29 +51,17 @@ async function readAll(client: QueryClient, signal: AbortSignal): Promise<ToolsP
 export function useTrouble() {
   const sources = useQuery({
     queryKey: ['sources'],
-    queryFn: ({ signal }) => api<{ sources: readonly SourceRow[] }>('/api/sources', { signal }),
+    queryFn: ({ signal }) => api<Answer<'/api/sources'>>('/api/sources', { signal }),
   });
   const facets = useQuery({
     queryKey: ['tools', 'facets'],
-    queryFn: ({ signal }) =>
-      api<{ leftOut?: readonly LeftOut[]; leftOutTotal?: number }>('/api/tools/facets', { signal }),
+    queryFn: ({ signal }) => api<Facets>('/api/tools/facets', { signal }),
   });
   return {
     sources: sources.data?.sources.filter(({ state }) => state !== 'ready') ?? [],
     leftOut: facets.data?.leftOut ?? [],
     leftOutTotal: facets.data?.leftOutTotal ?? 0,
   };
-}
-
-export interface SearchAnswer {
-  readonly results: readonly {
-    readonly name: string;
-    readonly score: number;
-    readonly description: string;
-    readonly why: string;
-  }[];
-  readonly confidence?: 'high' | 'low';
-  readonly note?: string;
 }
 
 /** Searches by meaning while the operator types. The last answer stays until the next one is there. */
