@@ -84,6 +84,7 @@ function createEditor(parent: HTMLElement, { text, label, listeners }: EditorOpt
         syntaxHighlighting(COLOURS),
         linter(({ state }) => toDiagnostics(state.doc.toString()), { delay: 200 }),
         LOOK,
+        EditorView.domEventHandlers({ beforeinput: replaceOurselves }),
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': label }),
         EditorView.updateListener.of(({ docChanged, state, transactions }) => {
@@ -100,6 +101,18 @@ function createEditor(parent: HTMLElement, { text, label, listeners }: EditorOpt
       ],
     }),
   });
+}
+
+/** Replaces a selection by typed text. Chromium would write style attributes for it, which the policy of the page forbids. */
+function replaceOurselves(event: InputEvent, view: EditorView): boolean {
+  const { data } = event;
+  const { main } = view.state.selection;
+  if (event.inputType !== 'insertText' || data === null || event.isComposing || main.empty) return false;
+  event.preventDefault();
+  const replace = () => view.state.update(view.state.replaceSelection(data), { userEvent: 'input.type' });
+  const handlers = view.state.facet(EditorView.inputHandler); // such as brackets that are closed
+  if (!handlers.some((handle) => handle(view, main.from, main.to, data, replace))) view.dispatch(replace());
+  return true;
 }
 
 function toDiagnostics(text: string): readonly Diagnostic[] {
