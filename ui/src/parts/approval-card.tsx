@@ -1,10 +1,11 @@
-import { useRef } from 'react';
+import { useCallback, useState } from 'react';
 import { AnswerBar, AnswerGiven, Countdown } from './approval/answer-bar.tsx';
 import { ApprovalArguments, useOpened } from './approval/approval-arguments.tsx';
 import classes from './approval/approval-card.module.css';
 import { ApprovalSentence } from './approval/approval-sentence.tsx';
-import type { Approval, ApprovalBinding } from './approval/approval-types.ts';
+import type { Approval, ApprovalBinding, ApprovalItem } from './approval/approval-types.ts';
 import { compareWith } from './approval/argument-rows.ts';
+import { BatchItems, type ItemFolds } from './approval/batch-items.tsx';
 import { useAnswer, useApproval, useBinding } from './approval/use-approval.ts';
 import { Empty } from './empty.tsx';
 import { RelativeTime } from './relative-time.tsx';
@@ -19,7 +20,7 @@ interface ApprovalCardProps {
 /** A request for approval, with all that an approver must see before the answer. */
 export function ApprovalCard({ id, hasKeys = false }: ApprovalCardProps) {
   const { data: approval, error } = useApproval(id);
-  const { data: binding } = useBinding(id);
+  const { data: binding } = useBinding(approval === undefined || approval.items !== undefined ? undefined : id);
   if (error !== null && approval === undefined)
     return (
       <Empty title="The request could not be loaded.">
@@ -29,7 +30,11 @@ export function ApprovalCard({ id, hasKeys = false }: ApprovalCardProps) {
       </Empty>
     );
   if (approval === undefined) return <CardSkeleton />;
-  return <LoadedCard key={id} approval={approval} binding={binding} hasKeys={hasKeys} />;
+  return approval.items === undefined ? (
+    <LoadedCard key={id} approval={approval} binding={binding} hasKeys={hasKeys} />
+  ) : (
+    <BatchCard key={id} approval={approval} items={approval.items} hasKeys={hasKeys} />
+  );
 }
 
 interface LoadedCardProps {
@@ -40,30 +45,13 @@ interface LoadedCardProps {
 
 function LoadedCard({ approval, binding, hasKeys }: LoadedCardProps) {
   const { mutate, isPending, error } = useAnswer(approval.id);
-  const article = useRef<HTMLElement>(null);
   const { opened, folded, open, openNext } = useOpened(approval.arguments);
   const answers = approval.inputResponses ?? {};
   const answersOpened = useOpened(answers);
   return (
-    <article className={classes.card} aria-label="Request for approval" ref={article}>
+    <article className={classes.card} aria-label="Request for approval">
       <div className={classes.body}>
-        <div className={classes.first}>
-          <ApprovalSentence approval={approval} />
-          {approval.state === 'waiting' && (
-            <span className={classes.left}>
-              <Countdown until={approval.expiresAt} />
-            </span>
-          )}
-        </div>
-        <p className={classes.reason}>
-          {approval.question === undefined && (
-            <>
-              Asked because <VisibleText text={approval.reason} limit={500} />.{' '}
-            </>
-          )}
-          {approval.description !== '' && <VisibleText text={approval.description} limit={300} />}
-        </p>
-        <Facts approval={approval} binding={binding} />
+        <CardHead approval={approval} binding={binding} />
         <SectionTitle approval={approval} binding={binding} />
         <ApprovalArguments given={approval.arguments} binding={binding} opened={opened} onOpen={open} />
         {Object.keys(answers).length > 0 && (
@@ -91,6 +79,70 @@ function LoadedCard({ approval, binding, hasKeys }: LoadedCardProps) {
         <AnswerGiven approval={approval} />
       )}
     </article>
+  );
+}
+
+interface BatchCardProps {
+  readonly approval: Approval;
+  readonly items: readonly ApprovalItem[];
+  readonly hasKeys: boolean;
+}
+
+/** The calls of a script that wait together: one answer for all, or one for each. */
+function BatchCard({ approval, items, hasKeys }: BatchCardProps) {
+  const { mutate, isPending, error } = useAnswer(approval.id);
+  const [folds, setFolds] = useState<ReadonlyMap<string, ItemFolds>>(new Map());
+  const onFolds = useCallback((id: string, one: ItemFolds) => setFolds((before) => new Map(before).set(id, one)), []);
+  const folded = [...folds.values()].reduce((sum, { count }) => sum + count, 0);
+  return (
+    <article className={classes.card} aria-label="Request for approval">
+      <div className={classes.body}>
+        <CardHead approval={approval} binding={undefined} />
+        <BatchItems approval={approval} items={items} onFolds={onFolds} />
+      </div>
+      {approval.state === 'waiting' ? (
+        <AnswerBar
+          approval={approval}
+          binding={undefined}
+          folded={folds.size < items.length ? 1 : folded}
+          hasKeys={hasKeys}
+          count={items.filter(({ state }) => state === 'waiting').length}
+          isSending={isPending}
+          error={error}
+          onOpenFolded={() => {
+            for (const { openNext } of folds.values()) openNext();
+          }}
+          onAnswer={(decision) => mutate(decision)}
+        />
+      ) : (
+        approval.answer !== undefined && <AnswerGiven approval={approval} />
+      )}
+    </article>
+  );
+}
+
+/** The sentence, the reason and the facts of a request. */
+function CardHead({ approval, binding }: Omit<LoadedCardProps, 'hasKeys'>) {
+  return (
+    <>
+      <div className={classes.first}>
+        <ApprovalSentence approval={approval} />
+        {approval.state === 'waiting' && (
+          <span className={classes.left}>
+            <Countdown until={approval.expiresAt} />
+          </span>
+        )}
+      </div>
+      <p className={classes.reason}>
+        {approval.question === undefined && (
+          <>
+            Asked because <VisibleText text={approval.reason} limit={500} />.{' '}
+          </>
+        )}
+        {approval.description !== '' && <VisibleText text={approval.description} limit={300} />}
+      </p>
+      <Facts approval={approval} binding={binding} />
+    </>
   );
 }
 

@@ -1,6 +1,104 @@
+import { Button } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { api } from '../../api/client.ts';
+import { ApprovalRule } from '../../parts/approval/approval-rule.tsx';
+import type { JsonMembers, Remember } from '../../parts/approval/approval-types.ts';
 import { Empty } from '../../parts/empty.tsx';
+import { RelativeTime } from '../../parts/relative-time.tsx';
+import { VisibleText } from '../../parts/visible-text.tsx';
+import classes from './remembered-list.module.css';
+
+/** A remembered approval, as REST lists it. */
+interface Grant {
+  readonly id: string;
+  readonly by: string;
+  readonly at: string;
+  readonly expiresAt: string;
+  readonly usesLeft?: number;
+  readonly tool?: string;
+  readonly caller?: { readonly id?: string };
+  readonly profile?: string;
+  readonly conversation?: string;
+  readonly inside?: readonly string[];
+  readonly arguments?: JsonMembers;
+  readonly remember?: Remember;
+  readonly note?: string;
+}
 
 /** The remembered approvals, each with its rule and a button that revokes it. */
 export function RememberedList() {
-  return <Empty title="No approval is remembered." />;
+  const { data, error, isLoading, refetch } = useQuery({
+    queryKey: ['grants'],
+    queryFn: ({ signal }) => api<{ grants: readonly Grant[] }>('/api/grants', { signal }),
+    staleTime: 0,
+  });
+  if (error !== null)
+    return (
+      <Empty title="The remembered approvals could not be loaded.">
+        <p className="soft">
+          <VisibleText text={error.message} />
+        </p>
+        <Button variant="default" onClick={() => void refetch()}>
+          Try again
+        </Button>
+      </Empty>
+    );
+  if (isLoading || data === undefined) return <div aria-busy="true" />;
+  if (data.grants.length === 0)
+    return (
+      <Empty title="No approval is remembered.">
+        <p className="soft">
+          An approval is remembered if the approver chooses so on its card. The rule is then listed here.
+        </p>
+      </Empty>
+    );
+  return (
+    <ul className={classes.list}>
+      {data.grants.map((grant) => (
+        <li key={grant.id} className={classes.grant}>
+          <GrantRule grant={grant} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function GrantRule({ grant }: { readonly grant: Grant }) {
+  const queries = useQueryClient();
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => api(`/api/grants/${encodeURIComponent(grant.id)}`, { method: 'DELETE' }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['grants'] }),
+  });
+  const { tool = '', caller = {}, profile = '', remember, usesLeft } = grant;
+  return (
+    <>
+      <div className={classes.head}>
+        <span>
+          <strong className="name">
+            <VisibleText text={tool === '' ? grant.id : tool} limit={100} />
+          </strong>{' '}
+          <span className="soft">
+            remembered by <VisibleText text={grant.by} limit={80} /> <RelativeTime at={grant.at} />
+            {usesLeft !== undefined && `, ${usesLeft} calls left`}
+          </span>
+        </span>
+        <Button variant="default" disabled={isPending} onClick={() => mutate()}>
+          Revoke
+        </Button>
+      </div>
+      {error !== null && (
+        <p role="alert">
+          <VisibleText text={error.message} />
+        </p>
+      )}
+      {remember !== undefined && (
+        <ApprovalRule
+          about={{ ...grant, tool, caller, profile }}
+          remember={remember}
+          endsAt={Date.parse(grant.expiresAt)}
+          usesLeft={usesLeft}
+        />
+      )}
+    </>
+  );
 }

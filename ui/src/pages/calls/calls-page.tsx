@@ -101,7 +101,12 @@ export function CallsPage({ id }: { readonly id: string | undefined }) {
           )}
         </div>
         {id !== undefined && (
-          <CallDetail id={id} known={log.rows.find(({ callId }) => callId === id)} onClose={close} />
+          <CallDetail
+            id={id}
+            known={log.rows.find(({ callId }) => callId === id)}
+            isReady={!log.isLoading}
+            onClose={close}
+          />
         )}
       </div>
     </>

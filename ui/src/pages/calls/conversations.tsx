@@ -64,8 +64,8 @@ function Item({
   readonly isOpen: boolean;
   onOpen(id: string): void;
 }) {
-  if (item.kind === 'conversation') return <ConversationHead {...item} />;
-  if (item.kind === 'entry') return <Entry {...item} isOpen={isOpen} onOpen={onOpen} />;
+  if (item.kind === 'conversation') return <ConversationHead head={item} />;
+  if (item.kind === 'entry') return <Entry item={item} isOpen={isOpen} onOpen={onOpen} />;
   return (
     <div className={classes.turn}>
       <span className={classes.turnName}>
@@ -77,7 +77,8 @@ function Item({
   );
 }
 
-function ConversationHead({ id, calls, lastAt }: Extract<TimelineItem, { kind: 'conversation' }>) {
+function ConversationHead({ head }: { readonly head: Extract<TimelineItem, { kind: 'conversation' }> }) {
+  const { id, calls, lastAt } = head;
   return (
     <div className={classes.conversation}>
       {id === undefined ? (
@@ -107,12 +108,13 @@ const ICONS: Readonly<Record<EntryKind, string>> = {
   denial: 'M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3zM4.5 11.5l7-7',
 };
 
-interface EntryProps extends Extract<TimelineItem, { kind: 'entry' }> {
+interface EntryProps {
+  readonly item: Extract<TimelineItem, { kind: 'entry' }>;
   readonly isOpen: boolean;
   onOpen(id: string): void;
 }
 
-function Entry({ row, entry, place, isOpen, onOpen }: EntryProps) {
+function Entry({ item: { row, entry, place }, isOpen, onOpen }: EntryProps) {
   return (
     <button
       type="button"

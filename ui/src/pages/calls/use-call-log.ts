@@ -66,6 +66,12 @@ function toRow(name: string, data: unknown): CallRow {
   return name === 'calls-started' ? { ...row, outcome: 'running' } : row;
 }
 
+/** The calls in flight are not in the list of recorded calls. */
+async function readRunning(query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<readonly CallRow[]> {
+  if (query.status !== undefined || query.code !== undefined) return [];
+  return (await api<CallsAnswer>('/api/calls', { query: { ...query, status: 'running' }, signal })).calls;
+}
+
 function usePages(log: ReturnType<typeof createCallLog>, key: string) {
   const [isLoading, setLoading] = useState(true);
   const [error, setError] = useState<Error | null>(null);
@@ -82,9 +88,12 @@ function usePages(log: ReturnType<typeof createCallLog>, key: string) {
           limit: String(PAGE),
           ...(after !== undefined && { cursor: after }),
         };
-        const { calls, nextCursor } = await api<CallsAnswer>('/api/calls', { query, signal });
+        const [{ calls, nextCursor }, running] = await Promise.all([
+          api<CallsAnswer>('/api/calls', { query, signal }),
+          after === undefined ? readRunning(query, signal) : [],
+        ]);
         if (signal.aborted) return;
-        if (after === undefined) log.reset(calls);
+        if (after === undefined) log.reset([...running, ...calls]);
         else log.append(calls);
         setCursor(nextCursor);
         setError(null);

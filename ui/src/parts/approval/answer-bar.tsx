@@ -14,6 +14,8 @@ interface AnswerBarProps {
   /** How many folded values keep the call from being approved. */
   readonly folded: number;
   readonly hasKeys: boolean;
+  /** How many calls are answered together. */
+  readonly count?: number;
   readonly isSending: boolean;
   readonly error: Error | null;
   onOpenFolded(): void;
@@ -22,7 +24,7 @@ interface AnswerBarProps {
 
 /** Approve or deny, with a note and a memory. Takes no answer for 400 ms after it appeared or moved. */
 export function AnswerBar(props: AnswerBarProps) {
-  const { approval, folded, hasKeys, isSending, onAnswer, onOpenFolded } = props;
+  const { approval, folded, hasKeys, isSending, count = 1, onAnswer, onOpenFolded } = props;
   const bar = useRef<HTMLDivElement>(null);
   const noteInput = useRef<HTMLInputElement>(null);
   const { isSettled, isStill } = useSettled(bar, approval.id);
@@ -66,17 +68,21 @@ export function AnswerBar(props: AnswerBarProps) {
             onClick={() => answer('deny')}
             className={classes.deny ?? ''}
           >
-            Deny {hasKeys && <Kbd className={classes.key ?? ''}>D</Kbd>}
+            {count === 1 ? 'Deny' : `Deny ${count}`} {hasKeys && <Kbd className={classes.key ?? ''}>D</Kbd>}
           </Button>
           <Button size="sm" disabled={!mayApprove} onClick={() => answer('approve')}>
-            {remember === undefined ? 'Approve' : 'Approve and remember'}{' '}
-            {hasKeys && <Kbd className={classes.key ?? ''}>A</Kbd>}
+            {toVerb(count, remember)} {hasKeys && <Kbd className={classes.key ?? ''}>A</Kbd>}
           </Button>
         </div>
         <Obstacle folded={folded} isOver={isOver} error={props.error} onOpenFolded={onOpenFolded} hasKeys={hasKeys} />
       </div>
     </>
   );
+}
+
+function toVerb(count: number, remember: Remember | undefined): string {
+  if (count > 1) return `Approve ${count}`;
+  return remember === undefined ? 'Approve' : 'Approve and remember';
 }
 
 function MemoryOrWhyNot(

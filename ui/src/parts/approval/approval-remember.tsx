@@ -1,25 +1,27 @@
 import { useId } from 'react';
-import { toAbsolute, useNow } from '../relative-time.tsx';
-import { VisibleText } from '../visible-text.tsx';
+import { useNow } from '../relative-time.tsx';
 import classes from './approval-remember.module.css';
+import { ApprovalRule, hasUses } from './approval-rule.tsx';
 import type { Approval, ApprovalBinding, Remember } from './approval-types.ts';
+import { VaryChoice } from './vary-choice.tsx';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 /** The server forgets every remembered approval after this time. */
-const LONGEST_MS = 30 * DAY_MS;
+const LONGEST_MS = 30 * 24 * HOUR_MS;
 
 const TIMES = [
-  { says: '1 hour', forMs: 3_600_000 },
-  { says: '8 hours', forMs: 8 * 3_600_000 },
-  { says: '1 day', forMs: DAY_MS },
-  { says: '7 days', forMs: 7 * DAY_MS },
+  { says: '1 hour', forMs: HOUR_MS },
+  { says: '8 hours', forMs: 8 * HOUR_MS },
+  { says: '1 day', forMs: 24 * HOUR_MS },
+  { says: '7 days', forMs: 7 * 24 * HOUR_MS },
   { says: '30 days', forMs: LONGEST_MS },
 ];
 
 /** Why an answer to this request cannot be remembered; undefined if it can. */
-export function whyNotRemembered({ question, caller }: Approval): string | undefined {
+export function whyNotRemembered({ question, caller, items }: Approval): string | undefined {
   if (question !== undefined) return 'The answer to a question of a running tool cannot be remembered.';
   if (caller.id === undefined) return 'The caller has no id, so the answer cannot be remembered.';
+  if (items !== undefined) return 'To remember an approval, answer its call alone.';
   return undefined;
 }
 
@@ -33,6 +35,8 @@ interface RememberChoiceProps {
 /** Chooses how long an approval counts, and shows the rule that would be saved: scope, bounds and end. */
 export function RememberChoice({ approval, binding, chosen, onChoose }: RememberChoiceProps) {
   const name = useId();
+  const now = useNow();
+  const isTime = typeof chosen === 'object' && !hasUses(chosen);
   const option = (says: string, remember: Remember | undefined, isChosen: boolean) => (
     <label className={classes.option}>
       <input type="radio" name={name} checked={isChosen} onChange={() => onChoose(remember)} />
@@ -47,89 +51,54 @@ export function RememberChoice({ approval, binding, chosen, onChoose }: Remember
         {option('for the same arguments', 'arguments', chosen === 'arguments')}
         {approval.conversation !== undefined &&
           option('for this conversation', 'conversation', chosen === 'conversation')}
-        {option('for all calls, for a time', { forMs: 3_600_000 }, typeof chosen === 'object')}
-        {typeof chosen === 'object' && (
-          <select
-            className={classes.time}
-            aria-label="For how long"
-            value={chosen.forMs}
-            onChange={({ target }) => onChoose({ forMs: Number(target.value) })}
-          >
-            {TIMES.map(({ says, forMs }) => (
-              <option key={forMs} value={forMs}>
-                {says}
-              </option>
-            ))}
-          </select>
-        )}
+        {option('for further calls', { uses: 10, forMs: HOUR_MS }, hasUses(chosen))}
+        {option('for all calls, for a time', { forMs: HOUR_MS }, isTime)}
       </div>
-      {chosen !== undefined && <Rule approval={approval} binding={binding} remember={chosen} />}
+      {typeof chosen === 'object' && <Bounds chosen={chosen} onChoose={onChoose} />}
+      {hasUses(chosen) && <VaryChoice given={approval.arguments} terms={chosen} onChoose={onChoose} />}
+      {chosen !== undefined && (
+        <ApprovalRule
+          about={approval}
+          remember={chosen}
+          endsAt={now + (typeof chosen === 'object' ? (chosen.forMs ?? LONGEST_MS) : LONGEST_MS)}
+          hashes={binding}
+        />
+      )}
     </fieldset>
   );
 }
 
-interface RuleProps {
-  readonly approval: Approval;
-  readonly binding: ApprovalBinding | undefined;
-  readonly remember: Remember;
-}
-
-/** The exact rule that the server would save. */
-function Rule({ approval, binding, remember }: RuleProps) {
-  const now = useNow();
-  const { tool, caller, profile, conversation, reason } = approval;
-  const end = now + (typeof remember === 'object' ? remember.forMs : LONGEST_MS);
+/** How many calls and for how long. */
+function Bounds({ chosen, onChoose }: { chosen: Exclude<Remember, string>; onChoose(remember: Remember): void }) {
   return (
-    <dl className={classes.rule} aria-label="The rule that will be saved">
-      <dt>Rule</dt>
-      <dd>
-        Calls of{' '}
-        <span className="name">
-          <VisibleText text={tool} limit={120} />
-        </span>{' '}
-        by <VisibleText text={caller.id ?? ''} limit={80} /> in the profile <VisibleText text={profile} limit={80} />{' '}
-        run without asking.
-      </dd>
-      <dt>Scope</dt>
-      <dd>
-        {remember === 'arguments' && (
-          <>
-            Only with exactly these arguments
-            {binding !== undefined && (
-              <>
-                {' '}
-                (<span className="name">{binding.argumentsHash.slice(0, 8)}</span>)
-              </>
-            )}
-            .
-          </>
-        )}
-        {remember === 'conversation' && (
-          <>
-            Any arguments, only in the conversation{' '}
-            <span className="name">
-              <VisibleText text={conversation ?? ''} limit={80} />
-            </span>
-            .
-          </>
-        )}
-        {typeof remember === 'object' && 'Any arguments, in any conversation.'}
-      </dd>
-      <dt>Bound to</dt>
-      <dd>
-        The present definition of the tool
-        {binding !== undefined && (
-          <>
-            {' '}
-            (<span className="name">{binding.definitionHash.slice(0, 8)}</span>)
-          </>
-        )}
-        , the present roles and permissions of the caller, and the reason “
-        <VisibleText text={reason} limit={200} />
-        ”. If one of them changes, the server asks again.
-      </dd>
-      <dt>Ends</dt>
-      <dd>{toAbsolute(end)}, or when an approver revokes it under Remembered.</dd>
-    </dl>
+    <div className={classes.options}>
+      {hasUses(chosen) && (
+        <label className={classes.option}>
+          Number of calls
+          <input
+            type="number"
+            className={classes.field}
+            min={1}
+            max={10_000}
+            value={chosen.uses}
+            onChange={({ target }) => onChoose({ ...chosen, uses: Math.max(1, Math.round(target.valueAsNumber) || 1) })}
+          />
+        </label>
+      )}
+      <label className={classes.option}>
+        For
+        <select
+          className={classes.field}
+          value={chosen.forMs}
+          onChange={({ target }) => onChoose({ ...chosen, forMs: Number(target.value) })}
+        >
+          {TIMES.map(({ says, forMs }) => (
+            <option key={forMs} value={forMs}>
+              {says}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
   );
 }

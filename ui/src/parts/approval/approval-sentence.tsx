@@ -30,6 +30,26 @@ function isPreposition(name: string): boolean {
 
 /** Who wants to do what to what, in one sentence. */
 export function ApprovalSentence({ approval }: { readonly approval: Approval }) {
+  if (approval.items !== undefined) return <BatchSentence approval={approval} count={approval.items.length} />;
+  return <CallSentence approval={approval} />;
+}
+
+function BatchSentence({ approval, count }: { readonly approval: Approval; readonly count: number }) {
+  return (
+    <p className={classes.sentence}>
+      <strong>
+        <VisibleText text={approval.caller.id ?? 'A caller without an id'} limit={80} />
+      </strong>{' '}
+      wants to make <strong>{count} calls</strong> inside{' '}
+      <strong className="name">
+        <VisibleText text={approval.tool} limit={120} />
+      </strong>
+      .
+    </p>
+  );
+}
+
+function CallSentence({ approval }: { readonly approval: Approval }) {
   const { caller, tool, title, question, inside } = approval;
   const object = objectOf(approval);
   const who = caller.id === undefined ? 'A caller without an id' : caller.id;

@@ -3,7 +3,16 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 export type JsonMembers = { readonly [name: string]: Json };
 
 /** Scope of a remembered approval. */
-export type Remember = 'conversation' | 'arguments' | { readonly forMs: number };
+export type Remember = 'conversation' | 'arguments' | { readonly forMs: number } | GrantTerms;
+
+/** A number of further calls until an end. Their arguments are the approved ones, except those that may vary. */
+export interface GrantTerms {
+  readonly uses: number;
+  readonly forMs?: number;
+  readonly until?: string;
+  /** JSON Schemas of the arguments that may vary, by name. */
+  readonly vary?: Readonly<Record<string, JsonMembers>>;
+}
 
 /** A request for approval, as REST answers it. */
 export interface Approval {
@@ -35,7 +44,28 @@ export interface Approval {
   readonly outcome?: string;
   /** Requests of one script that wait together share a batch. */
   readonly batch?: string;
+  /** The calls of a batch; the id of the request is then that of the batch. */
+  readonly items?: readonly ApprovalItem[];
 }
+
+/** One call of a batch. It can be answered by its own id. */
+export type ApprovalItem = Pick<
+  Approval,
+  | 'id'
+  | 'state'
+  | 'tool'
+  | 'title'
+  | 'description'
+  | 'arguments'
+  | 'argumentsLength'
+  | 'inputResponses'
+  | 'reason'
+  | 'approvers'
+  | 'expiresAt'
+  | 'answer'
+  | 'claim'
+  | 'outcome'
+>;
 
 interface ApprovalAnswer {
   readonly decision: 'approve' | 'deny';

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { ApiError, api } from '../../api/client.ts';
-import type { Approval, ApprovalBinding, Decision } from './approval-types.ts';
+import type { Approval, ApprovalBinding, ApprovalItem, Decision } from './approval-types.ts';
 
 /** One request with its whole arguments, as the server knows it now. */
 export function useApproval(id: string) {
@@ -12,10 +12,11 @@ export function useApproval(id: string) {
 }
 
 /** The hashes that an answer is bound to, and the last approved call of the same tool and caller. */
-export function useBinding(id: string) {
+export function useBinding(id: string | undefined) {
   return useQuery({
     queryKey: ['approvals', 'binding', id],
-    queryFn: ({ signal }) => api<ApprovalBinding>(`/api/approvals/${encodeURIComponent(id)}/binding`, { signal }),
+    queryFn: ({ signal }) => api<ApprovalBinding>(`/api/approvals/${encodeURIComponent(id ?? '')}/binding`, { signal }),
+    enabled: id !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
@@ -26,12 +27,28 @@ export function useAnswer(id: string) {
   return useMutation({
     mutationFn: (decision: Decision) =>
       api<{ approval: Approval }>(`/api/approvals/${encodeURIComponent(id)}`, { method: 'POST', body: decision }),
-    onSuccess: ({ approval }) => putApproval(queries, approval),
+    onSuccess: ({ approval }) => {
+      // The answer to one call of a batch is that call alone; the batch is read again.
+      if (approval.batch === undefined || approval.batch === approval.id) putApproval(queries, approval);
+      else void queries.invalidateQueries({ queryKey: ['approvals'] });
+    },
     onError: (error) => {
       if (error instanceof ApiError) void queries.invalidateQueries({ queryKey: ['approvals'] });
     },
     onSettled: () => void queries.invalidateQueries({ queryKey: ['grants'] }),
   });
+}
+
+/** The changed request with the whole arguments that are known. */
+function withWhole(changed: Approval, known: Approval): Approval {
+  const { arguments: _arguments, argumentsLength: _length, items, ...rest } = changed;
+  if (items === undefined) return { ...known, ...rest };
+  const wholes = new Map(known.items?.map((item) => [item.id, item]));
+  return { ...known, ...rest, items: items.map((item) => ({ ...item, ...argumentsOf(wholes.get(item.id)) })) };
+}
+
+function argumentsOf(item: ApprovalItem | undefined): Partial<Pick<ApprovalItem, 'arguments'>> {
+  return item === undefined ? {} : { arguments: item.arguments };
 }
 
 type Queries = ReturnType<typeof useQueryClient>;
@@ -40,8 +57,7 @@ type Queries = ReturnType<typeof useQueryClient>;
 export function putApproval(queries: Queries, changed: Approval): void {
   queries.setQueryData<{ approval: Approval }>(['approvals', 'one', changed.id], (before) => {
     if (before === undefined) return before;
-    const { arguments: _arguments, argumentsLength: _length, ...rest } = changed;
-    return { approval: { ...before.approval, ...rest } };
+    return { approval: withWhole(changed, before.approval) };
   });
   queries.setQueriesData<{ approvals: readonly Approval[] }>({ queryKey: ['approvals', 'list'] }, (before) => {
     if (before === undefined) return before;

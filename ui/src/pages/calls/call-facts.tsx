@@ -1,0 +1,96 @@
+import type { ReactNode } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import { RelativeTime, toDuration } from '../../parts/relative-time.tsx';
+import { VisibleText } from '../../parts/visible-text.tsx';
+import classes from './call-detail.module.css';
+import type { CallRow } from './call-types.ts';
+import { CallState } from './calls-table.tsx';
+
+/** Who called what, when, for how long, and with which outcome. */
+export function CallFacts({ row }: { readonly row: CallRow }) {
+  const [search] = useSearchParams();
+  const only = (name: string, value: string) => `/calls?${new URLSearchParams({ [name]: value })}`;
+  const nested = new URLSearchParams(search);
+  nested.set('view', 'waterfall');
+  nested.set('root', row.parentId ?? row.callId);
+  return (
+    <dl className={classes.facts}>
+      <Fact label="Outcome">
+        <CallState row={row} />
+      </Fact>
+      <Fact label="Started">
+        <RelativeTime at={row.at} />
+      </Fact>
+      {row.durationMs !== undefined && <Fact label="Duration">{toDuration(row.durationMs)}</Fact>}
+      {row.waitedMs !== undefined && <Fact label="Waited">{toDuration(row.waitedMs)} for an approval</Fact>}
+      <Fact label="Caller">
+        {row.caller === undefined ? (
+          <span className="soft">{row.operator ? 'the operator' : 'without an id'}</span>
+        ) : (
+          <Link href={only('caller', row.caller)}>
+            <VisibleText text={row.caller} limit={100} />
+          </Link>
+        )}
+        {row.roles !== undefined && row.roles.length > 0 && (
+          <span className="soft">
+            {' '}
+            <VisibleText text={row.roles.join(', ')} limit={100} />
+          </span>
+        )}
+      </Fact>
+      <Fact label="Profile">
+        <VisibleText text={row.profile} limit={100} />
+      </Fact>
+      <Fact label="Door">{row.door}</Fact>
+      {row.source !== undefined && row.source !== '' && (
+        <Fact label="Source">
+          <Link href={`/sources/${encodeURIComponent(row.source)}`}>
+            <VisibleText text={row.source} limit={100} />
+          </Link>
+        </Fact>
+      )}
+      {row.conversation !== undefined && (
+        <Fact label="Conversation">
+          <Link href={`${only('conversation', row.conversation)}&view=conversations`}>
+            <VisibleText text={row.conversation} limit={100} />
+          </Link>
+          {row.turn !== undefined && (
+            <span className="soft">
+              {' '}
+              <VisibleText text={row.turn} limit={60} />
+            </span>
+          )}
+        </Fact>
+      )}
+      {row.tokens !== undefined && <Fact label="Tokens">{row.tokens.toLocaleString('en')}</Fact>}
+      {row.isReplayed && <Fact label="Replayed">Answered without running the tool.</Fact>}
+      {row.parentId !== undefined && (
+        <Fact label="Called by">
+          <Link href={`/calls/${encodeURIComponent(row.parentId)}?${search}`} className="name">
+            {row.parentId}
+          </Link>
+        </Fact>
+      )}
+      <Fact label="Nested calls">
+        <Link href={`/calls/${encodeURIComponent(row.callId)}?${nested}`}>Show the waterfall</Link>
+      </Fact>
+      {row.traceId !== undefined && (
+        <Fact label="Trace">
+          <span className="name">{row.traceId}</span>
+        </Fact>
+      )}
+      <Fact label="Call">
+        <span className="name">{row.callId}</span>
+      </Fact>
+    </dl>
+  );
+}
+
+function Fact({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
