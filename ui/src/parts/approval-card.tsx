@@ -134,12 +134,15 @@ function CardHead({ approval, binding }: Omit<LoadedCardProps, 'hasKeys'>) {
         )}
       </div>
       <p className={classes.reason}>
-        {approval.question === undefined && (
+        {approval.items !== undefined && 'They wait together. Answer all of them at once, or one by one.'}
+        {approval.question === undefined && approval.items === undefined && (
           <>
             Asked because <VisibleText text={approval.reason} limit={500} />.{' '}
           </>
         )}
-        {approval.description !== '' && <VisibleText text={approval.description} limit={300} />}
+        {approval.items === undefined && approval.description !== '' && (
+          <VisibleText text={approval.description} limit={300} />
+        )}
       </p>
       <Facts approval={approval} binding={binding} />
     </>

@@ -4,13 +4,13 @@ import type { Approval } from '../../parts/approval/approval-types.ts';
 import { ApprovalCard } from '../../parts/approval-card.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { useListKeys } from '../../parts/use-list-keys.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import classes from './approvals-page.module.css';
 import { InboxList } from './inbox-list.tsx';
 import { NotifyButton } from './notify-button.tsx';
 import { RememberedList } from './remembered-list.tsx';
 import { useInbox } from './use-inbox.ts';
-import { useListKeys } from './use-list-keys.ts';
 
 const TABS = ['waiting', 'answered', 'remembered'] as const;
 type Tab = (typeof TABS)[number];

@@ -33,9 +33,11 @@ export function AuditState({ row: { row } }: { readonly row: CallRow }) {
         <Status tone={tone}>{says}</Status>
       </p>
       <p className={classes.line}>
-        Row {row.number.toLocaleString('en')} of chain <span className="name">{row.chain.slice(0, 12)}</span>
+        Row {row.number.toLocaleString('en')} of chain <span className="name">{row.chain.slice(0, 12)}</span>, hash{' '}
+        <span className="name" title={row.hash}>
+          {row.hash.slice(0, 16)}…
+        </span>
       </p>
-      <span className={`name ${classes.hash}`}>{row.hash}</span>
       <p className={classes.line} role="status">
         {data === undefined ? (
           <button type="button" className={classes.textButton} disabled={isPending} onClick={() => verify()}>

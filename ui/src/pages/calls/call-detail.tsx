@@ -129,14 +129,17 @@ function Kept({ row, answer }: { readonly row: CallRow | undefined; readonly ans
           <ApprovalLine approval={answer.approval} />
         </Section>
       )}
-      <Section title="Arguments">
-        {given !== undefined ? <KeptValue value={given} /> : <NotKept what="arguments" hash={row?.argumentsHash} />}
-      </Section>
-      {row?.outcome !== 'running' && (
-        <Section title="Result">
-          {result !== undefined ? <ResultParts result={result} /> : <NotKept what="result" hash={row?.resultHash} />}
+      {given !== undefined && (
+        <Section title="Arguments">
+          <KeptValue value={given} />
         </Section>
       )}
+      {result !== undefined && (
+        <Section title="Result">
+          <ResultParts result={result} />
+        </Section>
+      )}
+      {row !== undefined && <NotKept row={row} hasArguments={given !== undefined} hasResult={result !== undefined} />}
     </>
   );
 }
@@ -161,14 +164,39 @@ function ApprovalLine({ approval }: { readonly approval: Approval }) {
   );
 }
 
-function NotKept({ what, hash }: { readonly what: string; readonly hash: string | undefined }) {
+interface NotKeptProps {
+  readonly row: CallRow;
+  readonly hasArguments: boolean;
+  readonly hasResult: boolean;
+}
+
+/** Says which parts of a call are not kept, and their hashes. */
+function NotKept({ row, hasArguments, hasResult }: NotKeptProps) {
+  const isOver = row.outcome !== 'running' && row.outcome !== 'waiting';
+  const missing = [
+    ...(hasArguments ? [] : [{ name: 'Arguments', hash: row.argumentsHash }]),
+    ...(hasResult || !isOver ? [] : [{ name: 'Result', hash: row.resultHash }]),
+  ];
+  if (missing.length === 0) return null;
   return (
-    <p className={classes.line}>
-      <span className="soft">
-        Not kept. Calls that wait for an approval and background calls keep their {what}
-        {hash === undefined ? '.' : '; of others, the audit log has the hash.'}
-      </span>
-      {hash !== undefined && <span className={`name ${classes.hash}`}>{hash}</span>}
-    </p>
+    <Section
+      title={missing
+        .map(({ name }) => name)
+        .join(' and ')
+        .replace('and Result', 'and result')}
+    >
+      <p className={classes.line}>
+        <span className="soft">
+          Not kept. Calls that wait for an approval and background calls are kept; of others, the audit log has hashes.
+        </span>
+      </p>
+      {missing.map(({ name, hash }) =>
+        hash === undefined ? null : (
+          <p key={name} className={classes.line} title={hash}>
+            <span className="soft">{name}</span> <span className="name">{hash.slice(0, 16)}…</span>
+          </p>
+        ),
+      )}
+    </Section>
   );
 }

@@ -4,7 +4,6 @@ import { useLocation, useSearchParams } from 'wouter';
 import { Empty } from '../../parts/empty.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
-import { useListKeys } from '../approvals/use-list-keys.ts';
 import { CallDetail } from './call-detail.tsx';
 import { type CallFilters, readFilters, withFilters } from './call-filters.ts';
 import classes from './calls-page.module.css';
@@ -23,31 +22,11 @@ const VIEWS = [
 
 /** The log of calls, live: as a list, by conversation, or as the waterfall of one call. */
 export function CallsPage({ id }: { readonly id: string | undefined }) {
-  const [search] = useSearchParams();
-  const [, navigate] = useLocation();
-  const filters = readFilters(search);
-  const view = search.get('view') ?? 'log';
+  const address = useCallsAddress(id);
+  const { filters, isWaterfall } = address;
   const [isPaused, setPaused] = useState(false);
   const [isAtTop, setAtTop] = useState(true);
-  const scroller = useRef<HTMLDivElement>(null);
   const log = useCallLog({ filters, isFollowing: isAtTop && id === undefined, isPaused });
-  const go = useCallback(
-    (path: string, next: URLSearchParams) => navigate(next.size === 0 ? path : `${path}?${next}`),
-    [navigate],
-  );
-  const openCall = useCallback((call: string) => go(`/calls/${encodeURIComponent(call)}`, search), [go, search]);
-  const close = () => go('/calls', withoutView(search));
-  useListKeys(
-    log.rows.map(({ callId }) => callId),
-    id,
-    openCall,
-  );
-  const path = id === undefined ? '/calls' : `/calls/${encodeURIComponent(id)}`;
-  const change = (changed: Partial<Record<keyof CallFilters, string>>) => go(path, withFilters(search, changed));
-  const showHeld = () => {
-    log.showHeld();
-    scroller.current?.scrollTo({ top: 0 });
-  };
   return (
     <>
       <PageHeader title="Calls" detail={id}>
@@ -57,59 +36,112 @@ export function CallsPage({ id }: { readonly id: string | undefined }) {
         <StopMenu filters={filters} />
         <ExportMenu filters={filters} />
       </PageHeader>
-      <div className={classes.views}>
-        {VIEWS.map(({ name, says }) => (
-          <button
-            key={name}
-            type="button"
-            className={classes.view}
-            aria-pressed={view === name}
-            onClick={() => go(path, withView(search, name))}
-          >
-            {says}
-          </button>
-        ))}
-        <span className={classes.state} role="status">
-          {isPaused ? 'Paused' : ''}
-        </span>
-      </div>
-      <FilterBar filters={filters} rows={log.rows} onChange={change} />
+      <Views address={address} isPaused={isPaused} />
+      {!isWaterfall && <FilterBar filters={filters} rows={log.rows} onChange={address.change} />}
       <div className={classes.split} data-docked={id !== undefined}>
-        <div className={classes.main}>
-          {log.held.length > 0 && (
-            <button type="button" className={classes.held} onClick={showHeld}>
-              Show {log.held.length.toLocaleString('en')} new {log.held.length === 1 ? 'call' : 'calls'}
-            </button>
-          )}
-          {view === 'waterfall' && id !== undefined ? (
-            <Waterfall root={search.get('root') ?? id} open={id} onOpen={openCall} />
-          ) : (
-            <div
-              ref={scroller}
-              className={classes.scroller}
-              onScroll={({ currentTarget }) => setAtTop(currentTarget.scrollTop < 8)}
-            >
-              <LogOrWhyNot
-                log={log}
-                view={view}
-                id={id}
-                isFiltered={Object.keys(filters).length > 0}
-                scroller={scroller}
-                onOpen={openCall}
-              />
-            </div>
-          )}
-        </div>
+        {isWaterfall && id !== undefined ? (
+          <div className={classes.main}>
+            <Waterfall root={address.root ?? id} open={id} onOpen={address.openCall} />
+          </div>
+        ) : (
+          <LogPane address={address} log={log} id={id} onScroll={setAtTop} />
+        )}
         {id !== undefined && (
           <CallDetail
             id={id}
             known={log.rows.find(({ callId }) => callId === id)}
             isReady={!log.isLoading}
-            onClose={close}
+            onClose={address.close}
           />
         )}
       </div>
     </>
+  );
+}
+
+/** What the address says, and how it is changed. */
+function useCallsAddress(id: string | undefined) {
+  const [search] = useSearchParams();
+  const [, navigate] = useLocation();
+  const path = id === undefined ? '/calls' : `/calls/${encodeURIComponent(id)}`;
+  const go = useCallback(
+    (to: string, next: URLSearchParams) => navigate(next.size === 0 ? to : `${to}?${next}`),
+    [navigate],
+  );
+  const view = search.get('view') ?? 'log';
+  return {
+    filters: readFilters(search),
+    view,
+    isWaterfall: view === 'waterfall' && id !== undefined,
+    root: search.get('root') ?? undefined,
+    openCall: useCallback((call: string) => go(`/calls/${encodeURIComponent(call)}`, search), [go, search]),
+    close: () => go('/calls', withoutView(search)),
+    change: (changed: Partial<Record<keyof CallFilters, string>>) => go(path, withFilters(search, changed)),
+    show: (name: string) => go(path, withView(search, name)),
+  };
+}
+
+type CallsAddress = ReturnType<typeof useCallsAddress>;
+
+function Views({ address, isPaused }: { readonly address: CallsAddress; readonly isPaused: boolean }) {
+  const shown = address.isWaterfall ? [...VIEWS, { name: 'waterfall', says: 'Waterfall' }] : VIEWS;
+  return (
+    <div className={classes.views}>
+      {shown.map(({ name, says }) => (
+        <button
+          key={name}
+          type="button"
+          className={classes.view}
+          aria-pressed={address.view === name}
+          onClick={() => name !== 'waterfall' && address.show(name)}
+        >
+          {says}
+        </button>
+      ))}
+      <span className={classes.state} role="status">
+        {isPaused ? 'Paused' : ''}
+      </span>
+    </div>
+  );
+}
+
+interface LogPaneProps {
+  readonly address: CallsAddress;
+  readonly log: ReturnType<typeof useCallLog>;
+  readonly id: string | undefined;
+  onScroll(isAtTop: boolean): void;
+}
+
+/** The calls, with those that wait behind a count. */
+function LogPane({ address, log, id, onScroll }: LogPaneProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const count = log.held.length;
+  const showHeld = () => {
+    log.showHeld();
+    scroller.current?.scrollTo({ top: 0 });
+  };
+  return (
+    <div className={classes.main}>
+      {count > 0 && (
+        <button type="button" className={classes.held} onClick={showHeld}>
+          Show {count.toLocaleString('en')} new {count === 1 ? 'call' : 'calls'}
+        </button>
+      )}
+      <div
+        ref={scroller}
+        className={classes.scroller}
+        onScroll={({ currentTarget }) => onScroll(currentTarget.scrollTop < 8)}
+      >
+        <LogOrWhyNot
+          log={log}
+          view={address.view}
+          id={id}
+          isFiltered={Object.keys(address.filters).length > 0}
+          scroller={scroller}
+          onOpen={address.openCall}
+        />
+      </div>
+    </div>
   );
 }
 

@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, type RefObject, useEffect } from 'react';
 import { toAbsolute, toDuration } from '../../parts/relative-time.tsx';
 import { Status } from '../../parts/status.tsx';
+import { useListKeys } from '../../parts/use-list-keys.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { type CallRow, statusOf, TONES, toWords } from './call-types.ts';
 import classes from './calls-table.module.css';
@@ -20,6 +21,11 @@ interface CallsTableProps {
 
 /** The log as a table; only the rows in view are in the document. */
 export function CallsTable({ rows, open, hasMore, scroller, onOpen, onEnd }: CallsTableProps) {
+  useListKeys(
+    rows.map(({ callId }) => callId),
+    open,
+    onOpen,
+  );
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,

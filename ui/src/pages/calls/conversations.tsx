@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useEffect, useMemo } from 'react';
 import { Link } from 'wouter';
 import { RelativeTime, toDuration } from '../../parts/relative-time.tsx';
+import { useListKeys } from '../../parts/use-list-keys.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { type CallRow, type EntryKind, statusOf } from './call-types.ts';
 import { CallState } from './calls-table.tsx';
@@ -22,6 +23,11 @@ const HEIGHTS = { conversation: 44, turn: 34, entry: 32 };
 /** Conversations as timelines: each turn with its searches, calls, waits and denials. */
 export function Conversations({ rows, open, scroller, hasMore, onOpen, onEnd }: ConversationsProps) {
   const items = useMemo(() => toTimeline(rows), [rows]);
+  useListKeys(
+    items.flatMap((item) => (item.kind === 'entry' ? [item.row.callId] : [])),
+    open,
+    onOpen,
+  );
   const virtual = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,

@@ -5,6 +5,7 @@ import { api } from '../../api/client.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { useServerEvents } from '../../parts/live-events.ts';
 import { toDuration, useNow } from '../../parts/relative-time.tsx';
+import { useListKeys } from '../../parts/use-list-keys.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { type CallRow, statusOf, toWords } from './call-types.ts';
 import classes from './waterfall.module.css';
@@ -24,6 +25,11 @@ export function Waterfall({ root, open, onOpen }: WaterfallProps) {
   const isRunning = call?.outcome === 'running' || children.some(({ outcome }) => outcome === 'running');
   const rows = useMemo(() => toTree(call, children, isRunning ? now : 0), [call, children, isRunning, now]);
   const stretches = useMemo(() => toStretches(rows), [rows]);
+  useListKeys(
+    rows.map(({ row }) => row.callId),
+    open,
+    onOpen,
+  );
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,

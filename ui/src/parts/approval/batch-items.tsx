@@ -67,6 +67,9 @@ function BatchItem({ approval, item, number, onFolds }: BatchItemProps) {
           <Status tone={item.answer?.decision === 'approve' ? 'good' : 'quiet'}>{item.state}</Status>
         )}
       </div>
+      <p className={classes.reason}>
+        Asked because <VisibleText text={item.reason} limit={200} />.
+      </p>
       <ApprovalArguments given={item.arguments} binding={binding} opened={opened} onOpen={open} />
       {isWaiting && isAlone && (
         <AnswerBar
