@@ -1,5 +1,6 @@
 import { useEffect } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
+import { useSession } from '../../api/session.ts';
 import type { Approval } from '../../parts/approval/approval-types.ts';
 import { ApprovalCard } from '../../parts/approval-card.tsx';
 import { Empty } from '../../parts/empty.tsx';
@@ -36,9 +37,10 @@ export function ApprovalsPage({ id }: { readonly id: string | undefined }) {
 }
 
 function Tabs({ tab, waiting }: { readonly tab: Tab; readonly waiting: number }) {
+  const { role } = useSession();
   return (
     <nav className={classes.tabs} aria-label="Kinds of requests">
-      {TABS.map((name) => (
+      {TABS.filter((name) => name !== 'remembered' || role === 'operator').map((name) => (
         <Link
           key={name}
           href={name === 'waiting' ? '/approvals' : `/approvals?tab=${name}`}
@@ -79,7 +81,7 @@ function Requests({ id, tab, approvals, inbox }: RequestsProps) {
         <p className="soft">
           <VisibleText text={inbox.error.message} />
         </p>
-        <button type="button" onClick={inbox.reload}>
+        <button type="button" className="button" onClick={inbox.reload}>
           Try again
         </button>
       </Empty>

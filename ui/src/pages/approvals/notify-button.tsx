@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import type { Approval } from '../../parts/approval/approval-types.ts';
 import { toPieces } from '../../parts/visible-characters.ts';
@@ -34,17 +33,16 @@ export function NotifyButton({ waiting }: { readonly waiting: readonly Approval[
     setOn(!isOn && allowed);
     keep(!isOn && allowed);
   };
+  if (isRefused)
+    return (
+      <span className="faint" title="Allow notifications of this page in the settings of the browser.">
+        Notifications are blocked
+      </span>
+    );
   return (
-    <Button
-      variant="subtle"
-      color="gray"
-      disabled={isRefused}
-      aria-pressed={isOn}
-      title={isRefused ? 'The browser blocks notifications of this page. Allow them in its settings.' : undefined}
-      onClick={() => void change()}
-    >
-      {isRefused ? 'Notifications are blocked' : isOn ? 'Notifications on' : 'Notify me'}
-    </Button>
+    <button type="button" className="button" aria-pressed={isOn} onClick={() => void change()}>
+      {isOn ? 'Notifications on' : 'Notify me'}
+    </button>
   );
 }
 

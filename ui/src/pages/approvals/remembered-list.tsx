@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import { ApprovalRule } from '../../parts/approval/approval-rule.tsx';
@@ -38,9 +37,9 @@ export function RememberedList() {
         <p className="soft">
           <VisibleText text={error.message} />
         </p>
-        <Button variant="default" onClick={() => void refetch()}>
+        <button type="button" className="button" onClick={() => void refetch()}>
           Try again
-        </Button>
+        </button>
       </Empty>
     );
   if (isLoading || data === undefined) return <div aria-busy="true" />;
@@ -82,9 +81,9 @@ function GrantRule({ grant }: { readonly grant: Grant }) {
             {usesLeft !== undefined && `, ${usesLeft} calls left`}
           </span>
         </span>
-        <Button variant="default" disabled={isPending} onClick={() => mutate()}>
+        <button type="button" className="button" disabled={isPending} onClick={() => mutate()}>
           Revoke
-        </Button>
+        </button>
       </div>
       {error !== null && (
         <p role="alert">

@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
+import { useSession } from '../../api/session.ts';
 import { Status } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import classes from './call-detail.module.css';
@@ -25,6 +26,7 @@ export function AuditState({ row: { row } }: { readonly row: CallRow }) {
     error,
     isPending,
   } = useMutation({ mutationFn: () => api<Verified>('/api/audit/verify') });
+  const { role } = useSession();
   if (row === undefined) return null;
   const { tone, says } = KEYS[row.key ?? 'own'];
   return (
@@ -39,11 +41,12 @@ export function AuditState({ row: { row } }: { readonly row: CallRow }) {
         </span>
       </p>
       <p className={classes.line} role="status">
-        {data === undefined ? (
+        {data === undefined && role === 'operator' && (
           <button type="button" className={classes.textButton} disabled={isPending} onClick={() => verify()}>
             {isPending ? 'Verifying …' : 'Verify the audit log'}
           </button>
-        ) : (
+        )}
+        {data !== undefined && (
           <Status tone={data.ok ? 'good' : 'danger'}>
             {data.ok
               ? `All ${data.rows.toLocaleString('en')} rows are unchanged`

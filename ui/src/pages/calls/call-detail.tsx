@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
@@ -40,7 +39,7 @@ export function CallDetail({ id, known, isReady, onClose }: CallDetailProps) {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea, select');
-      if (event.key === 'Escape' && !isTyping && document.querySelector('[aria-modal="true"]') === null) onClose();
+      if (event.key === 'Escape' && !isTyping && document.querySelector('dialog[open]') === null) onClose();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
@@ -119,9 +118,9 @@ function Kept({ row, answer }: { readonly row: CallRow | undefined; readonly ans
     <>
       {row?.outcome === 'running' && (
         <div className={classes.actions}>
-          <Button variant="default" disabled={isPending} onClick={() => cancel(row.callId)}>
+          <button type="button" className="button" disabled={isPending} onClick={() => cancel(row.callId)}>
             Cancel this call
-          </Button>
+          </button>
         </div>
       )}
       {answer?.approval !== undefined && (

@@ -8,11 +8,6 @@ import { CallState } from './calls-table.tsx';
 
 /** Who called what, when, for how long, and with which outcome. */
 export function CallFacts({ row }: { readonly row: CallRow }) {
-  const [search] = useSearchParams();
-  const only = (name: string, value: string) => `/calls?${new URLSearchParams({ [name]: value })}`;
-  const nested = new URLSearchParams(search);
-  nested.set('view', 'waterfall');
-  nested.set('root', row.parentId ?? row.callId);
   return (
     <dl className={classes.facts}>
       <Fact label="Outcome">
@@ -49,6 +44,22 @@ export function CallFacts({ row }: { readonly row: CallRow }) {
           </Link>
         </Fact>
       )}
+      <Relations row={row} />
+      <Fact label="Call">
+        <span className="name">{row.callId}</span>
+      </Fact>
+    </dl>
+  );
+}
+
+/** What the call belongs to: a conversation, a call around it, calls inside it, a trace. */
+function Relations({ row }: { readonly row: CallRow }) {
+  const [search] = useSearchParams();
+  const nested = new URLSearchParams(search);
+  nested.set('view', 'waterfall');
+  nested.set('root', row.parentId ?? row.callId);
+  return (
+    <>
       {row.conversation !== undefined && (
         <Fact label="Conversation">
           <Link href={`${only('conversation', row.conversation)}&view=conversations`}>
@@ -79,11 +90,12 @@ export function CallFacts({ row }: { readonly row: CallRow }) {
           <span className="name">{row.traceId}</span>
         </Fact>
       )}
-      <Fact label="Call">
-        <span className="name">{row.callId}</span>
-      </Fact>
-    </dl>
+    </>
   );
+}
+
+function only(name: string, value: string): string {
+  return `/calls?${new URLSearchParams({ [name]: value })}`;
 }
 
 function Fact({ label, children }: { readonly label: string; readonly children: ReactNode }) {

@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core';
 import { useCallback, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { Empty } from '../../parts/empty.tsx';
@@ -30,9 +29,9 @@ export function CallsPage({ id }: { readonly id: string | undefined }) {
   return (
     <>
       <PageHeader title="Calls" detail={id}>
-        <Button variant="default" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
+        <button type="button" className="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
           {isPaused ? 'Resume' : 'Pause'}
-        </Button>
+        </button>
         <StopMenu filters={filters} />
         <ExportMenu filters={filters} />
       </PageHeader>
@@ -175,9 +174,9 @@ function LogOrWhyNot({ log, view, id, isFiltered, scroller, onOpen }: LogOrWhyNo
         <p className="soft">
           <VisibleText text={log.error.message} />
         </p>
-        <Button variant="default" onClick={log.reload}>
+        <button type="button" className="button" onClick={log.reload}>
           Try again
-        </Button>
+        </button>
       </Empty>
     );
   if (log.rows.length === 0 && log.isLoading) return <div className={classes.bones} aria-busy="true" />;

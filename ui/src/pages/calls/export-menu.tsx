@@ -1,4 +1,4 @@
-import { Button, Menu } from '@mantine/core';
+import { Menu } from '@mantine/core';
 import { useRef, useState } from 'react';
 import type { CallFilters } from './call-filters.ts';
 import { type ExportFormat, exportCalls } from './export-calls.ts';
@@ -30,13 +30,15 @@ export function ExportMenu({ filters }: { readonly filters: CallFilters }) {
         </span>
       )}
       {isRunning ? (
-        <Button variant="default" onClick={() => running.current?.abort()}>
+        <button type="button" className="button" onClick={() => running.current?.abort()}>
           Cancel export
-        </Button>
+        </button>
       ) : (
         <Menu position="bottom-end">
           <Menu.Target>
-            <Button variant="default">Export</Button>
+            <button type="button" className="button">
+              Export
+            </button>
           </Menu.Target>
           <Menu.Dropdown>
             <Menu.Item onClick={() => void save('jsonl')}>JSON lines</Menu.Item>

@@ -1,7 +1,8 @@
-import { Button, Modal } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
+import { useSession } from '../../api/session.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Status } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import classes from './call-detail.module.css';
@@ -27,17 +28,18 @@ export function CallStops({ row }: { readonly row: CallRow }) {
 
 function StopButtons({ caller, conversation }: { readonly caller?: string; readonly conversation?: string }) {
   const [target, setTarget] = useState<Target | undefined>(undefined);
+  const { role } = useSession();
   return (
     <>
-      {caller !== undefined && (
-        <Button variant="default" onClick={() => setTarget({ kind: 'caller', id: caller })}>
+      {caller !== undefined && role === 'operator' && (
+        <button type="button" className="button" onClick={() => setTarget({ kind: 'caller', id: caller })}>
           Stop this caller …
-        </Button>
+        </button>
       )}
       {conversation !== undefined && (
-        <Button variant="default" onClick={() => setTarget({ kind: 'conversation', id: conversation })}>
+        <button type="button" className="button" onClick={() => setTarget({ kind: 'conversation', id: conversation })}>
           Cancel this conversation …
-        </Button>
+        </button>
       )}
       {target !== undefined && <StopDialog target={target} onClose={() => setTarget(undefined)} />}
     </>
@@ -73,12 +75,7 @@ function StopDialog({ target, onClose }: { readonly target: Target; onClose(): v
   );
   const count = data?.ended ?? data?.cancelled ?? 0;
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={target.kind === 'caller' ? 'Stop a caller' : 'Cancel a conversation'}
-      size="md"
-    >
+    <Dialog onClose={onClose} title={target.kind === 'caller' ? 'Stop a caller' : 'Cancel a conversation'}>
       {target.kind === 'caller' ? (
         <p>
           All calls of {name} in flight are cancelled, and new ones are refused until an operator resumes the caller on
@@ -100,14 +97,14 @@ function StopDialog({ target, onClose }: { readonly target: Target; onClose(): v
       )}
       <div className={classes.actions}>
         {data === undefined && (
-          <Button color="red" disabled={isPending} onClick={() => mutate(target)} data-autofocus>
+          <button type="button" className="button danger" disabled={isPending} onClick={() => mutate(target)}>
             {target.kind === 'caller' ? 'Stop the caller' : 'Cancel the calls'}
-          </Button>
+          </button>
         )}
-        <Button variant="default" onClick={onClose}>
+        <button type="button" className="button" onClick={onClose}>
           Close
-        </Button>
+        </button>
       </div>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,5 +1,5 @@
-import { Button, Kbd, TextInput } from '@mantine/core';
 import { type RefObject, useEffect, useRef, useState } from 'react';
+import { useSession } from '../../api/session.ts';
 import { RelativeTime, useNow } from '../relative-time.tsx';
 import { Status } from '../status.tsx';
 import { VisibleText } from '../visible-text.tsx';
@@ -7,6 +7,7 @@ import classes from './approval-card.module.css';
 import { RememberChoice, whyNotRemembered } from './approval-remember.tsx';
 import type { Approval, ApprovalBinding, Decision, Remember } from './approval-types.ts';
 import { useSettled } from './use-settled.ts';
+import { whyNotAnswer } from './who-answers.ts';
 
 interface AnswerBarProps {
   readonly approval: Approval;
@@ -22,8 +23,14 @@ interface AnswerBarProps {
   onAnswer(decision: Decision): void;
 }
 
-/** Approve or deny, with a note and a memory. Takes no answer for 400 ms after it appeared or moved. */
+/** The answer that can be given, or why this session may not answer. */
 export function AnswerBar(props: AnswerBarProps) {
+  const why = whyNotAnswer(props.approval, useSession());
+  return why === undefined ? <OpenAnswer {...props} /> : <p className={classes.given}>{why}</p>;
+}
+
+/** Approve or deny, with a note and a memory. Takes no answer for 400 ms after it appeared or moved. */
+function OpenAnswer(props: AnswerBarProps) {
   const { approval, folded, hasKeys, isSending, count = 1, onAnswer, onOpenFolded } = props;
   const bar = useRef<HTMLDivElement>(null);
   const noteInput = useRef<HTMLInputElement>(null);
@@ -52,27 +59,21 @@ export function AnswerBar(props: AnswerBarProps) {
       </div>
       <div className={classes.bar} ref={bar}>
         <div className={classes.answers}>
-          <TextInput
+          <input
             ref={noteInput}
-            className={classes.note ?? ''}
+            className={`input ${classes.note}`}
             aria-label="Note to the caller"
             placeholder="Note to the caller (optional)"
             maxLength={2000}
             value={note}
             onChange={({ currentTarget }) => setNote(currentTarget.value)}
           />
-          <Button
-            variant="default"
-            size="sm"
-            disabled={!mayAnswer}
-            onClick={() => answer('deny')}
-            className={classes.deny ?? ''}
-          >
-            {count === 1 ? 'Deny' : `Deny ${count}`} {hasKeys && <Kbd className={classes.key ?? ''}>D</Kbd>}
-          </Button>
-          <Button size="sm" disabled={!mayApprove} onClick={() => answer('approve')}>
-            {toVerb(count, remember)} {hasKeys && <Kbd className={classes.key ?? ''}>A</Kbd>}
-          </Button>
+          <button type="button" className="button danger" disabled={!mayAnswer} onClick={() => answer('deny')}>
+            {count === 1 ? 'Deny' : `Deny ${count}`} {hasKeys && <kbd className={classes.key}>D</kbd>}
+          </button>
+          <button type="button" className="button primary" disabled={!mayApprove} onClick={() => answer('approve')}>
+            {toVerb(count, remember)} {hasKeys && <kbd className={classes.key}>A</kbd>}
+          </button>
         </div>
         <Obstacle folded={folded} isOver={isOver} error={props.error} onOpenFolded={onOpenFolded} hasKeys={hasKeys} />
       </div>
@@ -119,7 +120,7 @@ function Obstacle({ folded, isOver, error, hasKeys, onOpenFolded }: ObstacleProp
       <button type="button" className={classes.link} onClick={onOpenFolded}>
         {folded === 1 ? 'Open it' : 'Open all'}
       </button>{' '}
-      {hasKeys && <Kbd className={classes.key ?? ''}>O</Kbd>}
+      {hasKeys && <kbd className={classes.key}>O</kbd>}
     </p>
   );
 }
@@ -140,7 +141,7 @@ function useAnswerKeys(isOn: boolean, actions: Readonly<Record<string, () => voi
         event.ctrlKey ||
         event.metaKey ||
         event.altKey ||
-        document.querySelector('[aria-modal="true"]') !== null
+        document.querySelector('dialog[open]') !== null
       )
         return;
       const action = latest.current[event.key.toLowerCase()];

@@ -1,4 +1,5 @@
 import { useId } from 'react';
+import { useSession } from '../../api/session.ts';
 import { useNow } from '../relative-time.tsx';
 import classes from './approval-remember.module.css';
 import { ApprovalRule, hasUses } from './approval-rule.tsx';
@@ -36,6 +37,7 @@ interface RememberChoiceProps {
 export function RememberChoice({ approval, binding, chosen, onChoose }: RememberChoiceProps) {
   const name = useId();
   const now = useNow();
+  const { role } = useSession();
   const isTime = typeof chosen === 'object' && !hasUses(chosen);
   const option = (says: string, remember: Remember | undefined, isChosen: boolean) => (
     <label className={classes.option}>
@@ -51,7 +53,7 @@ export function RememberChoice({ approval, binding, chosen, onChoose }: Remember
         {option('for the same arguments', 'arguments', chosen === 'arguments')}
         {approval.conversation !== undefined &&
           option('for this conversation', 'conversation', chosen === 'conversation')}
-        {option('for further calls', { uses: 10, forMs: HOUR_MS }, hasUses(chosen))}
+        {role === 'operator' && option('for further calls', { uses: 10, forMs: HOUR_MS }, hasUses(chosen))}
         {option('for all calls, for a time', { forMs: HOUR_MS }, isTime)}
       </div>
       {typeof chosen === 'object' && <Bounds chosen={chosen} onChoose={onChoose} />}
