@@ -48,6 +48,7 @@ export function approvals({ engine, now, heartbeat, signals }: ApprovalTablePort
   /** The claims of this process, as stored in their rows. */
   const claims = new Map<string, string>();
   let added = 0;
+  const nextInBatch = inOrder();
   /** Creates a claim whose name differs from all open claims of this process, even if the clock repeats. */
   const newClaim = (id: string, callId: string): OwnClaim & { readonly claim: string } => {
     const { process } = heartbeat;
@@ -71,10 +72,11 @@ export function approvals({ engine, now, heartbeat, signals }: ApprovalTablePort
     ...grantTable(engine, now),
     ...batchTable({ engine, now, signals }, reads, tell),
     add: async (request, bounds) => {
+      const placeAt = request.batch === undefined ? undefined : nextInBatch(now());
       if (added++ % ADDED_PER_PURGE === 0) await purge(engine, now());
       const texts = toTexts(request);
       for (;;) {
-        const at = now();
+        const at = placeAt ?? now();
         const statements = addStatements({ request, texts, bounds, at });
         const made = (await engine.write([...engine.dialect.lock('approvals'), ...statements])).at(-1)?.[0];
         if (made !== undefined) return { ok: true, approval: toNew(request, textOf(made, 'id'), at), isNew: true };
@@ -136,6 +138,18 @@ export function approvals({ engine, now, heartbeat, signals }: ApprovalTablePort
     onAnswer: listeners.add,
   };
 }
+
+/** Calls of a script are made within a millisecond. Each gets a time of its own, so that they are shown in their order. */
+function inOrder(): (at: number) => number {
+  let last = 0;
+  return (at) => {
+    last = last >= at && last - at < MOST_AHEAD_MS ? last + 1 : at;
+    return last;
+  };
+}
+
+/** Beyond this the clock was set back. */
+const MOST_AHEAD_MS = 10_000;
 
 /** The name of the claim in the heartbeat. A claim that was given back and taken again has another name. */
 function nameOf({ id, claim }: OwnClaim): string {

@@ -9,6 +9,7 @@ import { wrong } from '../bad-input/wrong.ts';
 import { manualClock } from '../crib/manual-clock.ts';
 import { folderWith } from '../crib/workshop.ts';
 import { idOf, openOffice } from './payments.ts';
+import { openJobs, pay as payCall } from './scripts.ts';
 
 const SECRET = 'correct horse battery staple';
 
@@ -54,6 +55,35 @@ describe('the webhook of approvals', () => {
     const secrets = { chat: { env: 'CHAT_SECRET' } };
     return openOffice({ secrets, extensions: [approval({ webhook: { url, secret: 'chat' } })] });
   };
+
+  it('sends one message for a batch, when it is sealed', async () => {
+    const { url, received, told } = await chat();
+    vi.stubEnv('CHAT_SECRET', SECRET);
+    const secrets = { chat: { env: 'CHAT_SECRET' } };
+    const { sealed, stored } = await openJobs({
+      secrets,
+      extensions: [approval({ webhook: { url, secret: 'chat' } })],
+    });
+    const { batch, ids } = await sealed([payCall(3), payCall(4)]);
+    await stored.sealBatch(batch);
+    await told(1);
+    const message = JSON.parse(received[0]?.body ?? '');
+    expect(message).toMatchObject({ id: batch, tool: 'job', caller: { id: 'alice' }, expiresAt: expect.any(Number) });
+    expect(message.items.map(({ id }: { id: string }) => id)).toEqual(ids);
+    expect(message.items[0]).toMatchObject({ tool: 'pay', title: 'Pay a bill', reason: 'it is destructive' });
+    for (const line of [
+      'May these 2 calls inside "job" run?',
+      'Call 1 of 2:',
+      'Call 2 of 2:',
+      '"amount": 3',
+      '"amount": 4',
+    ])
+      expect(message.text).toContain(line);
+    await sealed([payCall(5)]);
+    await told(2);
+    expect(received).toHaveLength(2);
+    expect(JSON.parse(received[1]?.body ?? '')).toMatchObject({ tool: 'pay', arguments: { amount: 5 } });
+  });
 
   it('sends a signed message for each waiting call', async () => {
     const { url, received, told } = await chat();

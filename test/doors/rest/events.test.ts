@@ -1,6 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEventFeed } from '../../../src/doors/rest/event-feed.ts';
 import { createEventStream } from '../../../src/doors/rest/event-stream.ts';
+import type { ToolInput } from '../../../src/index.ts';
+import { PAY } from '../../approvals/payments.ts';
+import { jobTool, pay, storedIn } from '../../approvals/scripts.ts';
 import { serverOf } from '../../kinds/mcp/upstream.ts';
 import { execute, type Served, serve } from './served.ts';
 
@@ -46,6 +49,22 @@ function readEvent(block: string): Event | undefined {
 }
 
 describe('events', () => {
+  it('report a batch as one request', async () => {
+    const ended = new Map();
+    const tools = [{ ...PAY, run: () => 'paid' } as ToolInput, jobTool(ended)];
+    const served = await serve({ crib: { tools } });
+    const { next } = await listen(served);
+    const [batch, single] = ['b.1', 'b.2'];
+    await execute(served.ask, 'job', { batch, calls: [pay(3), pay(4)] });
+    await storedIn(served.crib).sealBatch(batch);
+    expect((await next('approvals')).data).toMatchObject({ id: batch, state: 'waiting', items: [{}, {}] });
+    await served.crib.approvals.answer(batch, { decision: 'deny' }, { operator: true });
+    expect((await next('approvals')).data).toMatchObject({ id: batch, state: 'denied' });
+    await execute(served.ask, 'job', { batch: single, calls: [pay(5)] });
+    await storedIn(served.crib).sealBatch(single);
+    expect((await next('approvals')).data).toMatchObject({ tool: 'pay', arguments: { amount: 5 } });
+  });
+
   it('report calls, without arguments and answers', async () => {
     const served = await serve();
     const { next, response } = await listen(served);
