@@ -1,5 +1,4 @@
 import { useEffect, useState } from 'react';
-import { Status } from '../status.tsx';
 import { VisibleText } from '../visible-text.tsx';
 import { AnswerBar, AnswerGiven } from './answer-bar.tsx';
 import { ApprovalArguments, useOpened } from './approval-arguments.tsx';
@@ -59,12 +58,10 @@ function BatchItem({ approval, item, number, onFolds }: BatchItemProps) {
           </span>
           <ItemObject item={item} />
         </h3>
-        {isWaiting ? (
+        {isWaiting && (
           <button type="button" className={classes.link} aria-expanded={isAlone} onClick={() => setAlone(!isAlone)}>
             {isAlone ? 'Answer together' : 'Answer alone'}
           </button>
-        ) : (
-          <Status tone={item.answer?.decision === 'approve' ? 'good' : 'quiet'}>{item.state}</Status>
         )}
       </div>
       <p className={classes.reason}>
