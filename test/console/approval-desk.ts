@@ -1,9 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { type Crib, createCrib, type ToolInput } from '../../src/index.ts';
 import { type ConsoleServer, serveCrib } from './browser.ts';
+
+/** Looks until an expectation holds; the time is generous, because a busy machine is not a failing test. */
+export const soon = <T>(look: () => T) => expect.poll(look, { timeout: 20_000 });
 
 /** Text that would do harm if it were markup, or mislead a reader. */
 export const HOSTILE = {

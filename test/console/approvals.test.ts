@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { HOSTILE, useDesk } from './approval-desk.ts';
+import { HOSTILE, soon, useDesk } from './approval-desk.ts';
 import { openConsole, useBrowser } from './harness.ts';
 
 useBrowser();
@@ -17,7 +17,7 @@ describe('the inbox of approvals', () => {
     await page.getByRole('link', { name: 'Waiting', exact: false }).waitFor();
     const id = await desk().call('pay', { to: 'Ada', amount: 20 });
     await page.locator(`[data-request="${id}"]`).click();
-    await expect.poll(() => card(page).innerText()).toMatch(/alice wants to run pay to “Ada”\./);
+    await soon(() => card(page).innerText()).toMatch(/alice wants to run pay to “Ada”\./);
     expect(await card(page).innerText()).toContain('Asked because it is destructive.');
     expect(page.url()).toContain(`/approvals/${id}`);
   });
@@ -30,7 +30,7 @@ describe('the inbox of approvals', () => {
     await card(page).getByText('The call has run').waitFor();
     expect(await card(page).innerText()).toMatch(/Approved\s+by\s+bob/);
     expect(await card(page).innerText()).toContain('“as agreed”');
-    await expect.poll(() => page.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
+    await soon(() => page.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
   });
 
   it('answers with a note, and the server runs the call', async () => {
@@ -54,7 +54,7 @@ describe('the inbox of approvals', () => {
     await approve(page)
       .click({ noWaitAfter: true })
       .catch(() => {}); // the event may be faster
-    await expect.poll(() => card(page).innerText()).toMatch(/Denied\s+by\s+bob/);
+    await soon(() => card(page).innerText()).toMatch(/Denied\s+by\s+bob/);
   });
 });
 
@@ -80,7 +80,7 @@ describe('the card of an approval', () => {
     await page.getByRole('button', { name: /25,000 characters more/ }).click();
     expect(await approve(page).isDisabled()).toBe(true);
     await page.getByRole('button', { name: /5,000 characters more/ }).click();
-    await expect.poll(() => approve(page).isEnabled()).toBe(true);
+    await soon(() => approve(page).isEnabled()).toBe(true);
     expect(await stateOf(id)).toBe('waiting');
   });
 
@@ -108,15 +108,15 @@ describe('the card of an approval', () => {
     expect(await approve(page).isDisabled()).toBe(true);
     expect(await stateOf(ids[1] ?? '')).toBe('waiting');
     await page.clock.runFor(1);
-    await expect.poll(() => approve(page).isEnabled()).toBe(true);
+    await soon(() => approve(page).isEnabled()).toBe(true);
     await page.setViewportSize({ width: 1440, height: 700 }); // the answers move up
-    await expect.poll(() => approve(page).isDisabled()).toBe(true);
+    await soon(() => approve(page).isDisabled()).toBe(true);
     await page.keyboard.press('a');
     expect(await stateOf(ids[1] ?? '')).toBe('waiting');
     await page.clock.runFor(400);
-    await expect.poll(() => approve(page).isEnabled()).toBe(true);
+    await soon(() => approve(page).isEnabled()).toBe(true);
     await page.keyboard.press('a');
-    await expect.poll(() => stateOf(ids[1] ?? '')).not.toBe('waiting');
+    await soon(() => stateOf(ids[1] ?? '')).not.toBe('waiting');
     expect(await stateOf(ids[0] ?? '')).toBe('waiting');
   });
 
@@ -193,7 +193,7 @@ describe('the card of an approval', () => {
     await page.getByRole('button', { name: 'Approve 2' }).click();
     const states = async () =>
       (await desk().crib.store?.approvals.ofBatch('batch-7'))?.map(({ answer }) => answer?.decision);
-    await expect.poll(states).toEqual(expect.arrayContaining(['approve', 'approve', 'deny']));
+    await soon(states).toEqual(expect.arrayContaining(['approve', 'approve', 'deny']));
   });
 });
 
@@ -243,6 +243,6 @@ describe('on a phone', () => {
     expect(box?.height).toBeGreaterThanOrEqual(40);
     expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390);
     await approve(page).click();
-    await expect.poll(() => stateOf(id)).not.toBe('waiting');
+    await soon(() => stateOf(id)).not.toBe('waiting');
   });
 });
