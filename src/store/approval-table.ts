@@ -47,8 +47,6 @@ export function approvals({ engine, now, heartbeat, signals }: ApprovalTablePort
   const { tell, ...listeners } = createListeners<[id: string]>();
   /** The claims of this process, as stored in their rows. */
   const claims = new Map<string, string>();
-  let added = 0;
-  const nextInBatch = inOrder();
   /** Creates a claim whose name differs from all open claims of this process, even if the clock repeats. */
   const newClaim = (id: string, callId: string): OwnClaim & { readonly claim: string } => {
     const { process } = heartbeat;
@@ -71,23 +69,7 @@ export function approvals({ engine, now, heartbeat, signals }: ApprovalTablePort
     ...reads,
     ...grantTable(engine, now),
     ...batchTable({ engine, now, signals }, reads, tell),
-    add: async (request, bounds) => {
-      const placeAt = request.batch === undefined ? undefined : nextInBatch(now());
-      if (added++ % ADDED_PER_PURGE === 0) await purge(engine, now());
-      const texts = toTexts(request);
-      for (;;) {
-        const at = placeAt ?? now();
-        const statements = addStatements({ request, texts, bounds, at });
-        const made = (await engine.write([...engine.dialect.lock('approvals'), ...statements])).at(-1)?.[0];
-        if (made !== undefined) return { ok: true, approval: toNew(request, textOf(made, 'id'), at), isNew: true };
-        const approval = request.batch === undefined ? await reads.find(request) : undefined;
-        if (approval !== undefined) return { ok: true, approval, isNew: false };
-        const usage = await readUsage(engine.read, placesAt(at), request.callerId);
-        const broken = brokenBound(usage, texts.bytes, bounds);
-        if (broken !== undefined) return { ok: false, broken };
-        // The conflicting request has ended meanwhile, or others have: there is room again.
-      }
-    },
+    add: adding({ engine, now }, reads),
     answer: async (id, reply, callId) => {
       const asked = await reads.get(id);
       if (asked === undefined) return undefined;
@@ -136,6 +118,32 @@ export function approvals({ engine, now, heartbeat, signals }: ApprovalTablePort
       return ended?.length === 1;
     },
     onAnswer: listeners.add,
+  };
+}
+
+/** Adds requests. Ended ones are purged now and then. */
+function adding(
+  { engine, now }: Pick<ApprovalTablePorts, 'engine' | 'now'>,
+  reads: Pick<StoredApprovals, 'find'>,
+): StoredApprovals['add'] {
+  const nextInBatch = inOrder();
+  let added = 0;
+  return async (request, bounds) => {
+    const placeAt = request.batch === undefined ? undefined : nextInBatch(now());
+    if (added++ % ADDED_PER_PURGE === 0) await purge(engine, now());
+    const texts = toTexts(request);
+    for (;;) {
+      const at = placeAt ?? now();
+      const statements = addStatements({ request, texts, bounds, at });
+      const made = (await engine.write([...engine.dialect.lock('approvals'), ...statements])).at(-1)?.[0];
+      if (made !== undefined) return { ok: true, approval: toNew(request, textOf(made, 'id'), at), isNew: true };
+      const approval = request.batch === undefined ? await reads.find(request) : undefined;
+      if (approval !== undefined) return { ok: true, approval, isNew: false };
+      const usage = await readUsage(engine.read, placesAt(at), request.callerId);
+      const broken = brokenBound(usage, texts.bytes, bounds);
+      if (broken !== undefined) return { ok: false, broken };
+      // The conflicting request has ended meanwhile, or others have: there is room again.
+    }
   };
 }
 

@@ -201,7 +201,7 @@ describe('an answer for further calls that is refused', () => {
     return { ...office, id, answer };
   };
 
-  it('is not given by the caller itself, nor by another approver that is no operator', async () => {
+  it('is not given by the caller itself, nor by an approver who is not an operator', async () => {
     const { answer, waiting, crib } = await parked();
     for (const by of [ALICE, { id: 'bea', roles: ['boss'] }])
       for (const remember of [UP_TO_100, { uses: 1, forMs: MINUTE }])

@@ -94,7 +94,7 @@ export function endOfGrant(remember: Remember, at: number): number {
   return Math.min(until === undefined ? at + Math.floor(forMs ?? 0) : Date.parse(until), at + MAX_REMEMBER_MS);
 }
 
-/** What the arguments of a call must fit, to be covered by a remembered approval. */
+/** Conditions on the arguments of a call that a remembered approval covers. */
 export interface GrantFit extends Pick<GrantTerms, 'vary'> {
   /** Hash of the arguments that may not vary. */
   readonly fixedHash: string;

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { openStore } from '../../../src/store/open-store.ts';
+import { addTo, payment } from '../../store/approvals-contract.ts';
 import { createWorkshop } from './workshop.ts';
 
 const TOOLS = `
@@ -17,7 +19,11 @@ sources: { office: { modules: ./tools } }
 profiles: { desk: {} }
 `;
 
-const office = createWorkshop({ 'toolcrib.yaml': CONFIG, 'tools/office.mjs': TOOLS });
+const office = createWorkshop({
+  'toolcrib.yaml': CONFIG,
+  'batches.yaml': 'store: { url: "sqlite:./batches.db" }',
+  'tools/office.mjs': TOOLS,
+});
 afterAll(office.remove);
 
 const wiped = () => {
@@ -111,6 +117,65 @@ describe('in two shells', () => {
   });
 });
 
+describe('toolcrib approvals of a script', () => {
+  it('lists a batch with a line for each of its calls, and answers it by its id', async () => {
+    const store = await openStore({ url: `sqlite:${join(office.folder, 'batches.db')}`, env: {} });
+    const batch = '0199a000-0000-7000-8000-000000000000.1';
+    const inner = { batch, inside: ['execute_script'] };
+    const { approval: first } = await addTo(store.approvals, payment(inner));
+    await addTo(store.approvals, payment({ ...inner, tool: 'mail', arguments: { to: 'b\u202eb' } }));
+    const run = (...args: readonly string[]) => office.run([...args, '--config', 'batches.yaml']);
+    expect((await run('approvals')).stdout).toBe('');
+    await store.approvals.sealBatch(batch);
+    const { stdout } = await run('approvals');
+    const lines = stdout.trim().split('\n').slice(1);
+    expect(lines).toHaveLength(3);
+    expect(lines[0]).toMatch(/^0199a000\S+\.1 +execute_script +alice +2 calls inside it require approval .* 2 calls:$/);
+    expect(lines[1]).toMatch(new RegExp(`^- ${first.id} +pay +alice .*\\{"amount": 3\\}$`));
+    expect(lines[2]).toContain('{"to": "b\\u202eb"}');
+    const { stdout: json } = await run('approvals', '--json');
+    expect(JSON.parse(json).approvals).toMatchObject([{ id: batch, items: [{ tool: 'pay' }, { tool: 'mail' }] }]);
+    expect(JSON.parse((await run('approvals', 'show', batch)).stdout).approval.items).toHaveLength(2);
+    const answered = await run('approvals', 'approve', batch);
+    expect(answered).toMatchObject({ code: 0, stdout: `${batch} approved\n` });
+    expect(answered.stderr).toContain('The script goes on');
+    expect((await run('approvals', 'deny', batch)).stderr).toMatch(/already answered/);
+    await store.close();
+  });
+});
+
+describe('toolcrib approvals for further calls', () => {
+  it('--uses and --vary let as many further calls pass; grants lists them', async () => {
+    const id = await park();
+    const vary = '{"what":{"pattern":"^thing-"}}';
+    const approved = await office.run(['approvals', 'approve', id, '--remember', '12h', '--uses', '1', '--vary', vary]);
+    expect(approved).toMatchObject({ code: 0 });
+    const { grants } = (await office.json(['approvals', 'grants'])) as { grants: { id: string }[] }; // as documented
+    expect(grants.find((grant) => grant.id === id)).toMatchObject({
+      tool: 'wipe',
+      arguments: { what },
+      usesLeft: 1,
+      remember: { uses: 1, vary: JSON.parse(vary) },
+    });
+    expect((await office.run(['approvals', 'grants'])).stdout).toContain(id);
+    const call = (more: string) => office.run(['call', 'wipe', `what=${what}${more}`]);
+    expect((await call('-2')).code).toBe(0);
+    expect((await call('-3')).code).toBe(1);
+  });
+
+  it.each([
+    [['--uses', '2'], '--uses needs an end'],
+    [['--remember', 'arguments', '--uses', '2'], '--uses needs an end'],
+    [['--remember', '12h', '--vary', '{}'], '--vary needs --uses'],
+    [['--remember', '12h', '--uses', 'many'], '--uses takes a whole number'],
+    [['--remember', '12h', '--uses', '2', '--vary', '{'], '--vary takes a JSON object'],
+  ])('%j is refused', async (flags, words) => {
+    const { code, stderr } = await office.run(['approvals', 'approve', 'x', ...flags]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(words);
+  });
+});
+
 describe('toolcrib approvals', () => {
   it('lists waiting requests, and with --state those in other states', async () => {
     const id = await park();
@@ -166,7 +231,7 @@ describe('toolcrib approvals', () => {
     [['approvals', 'show'], 2, 'needs an ID'],
     [['approvals', 'show', 'x'], 1, 'The approval "x" was not found. "toolcrib approvals --state all" lists them.'],
     [['approvals', 'approve'], 2, 'needs an ID'],
-    [['approvals', 'aprove', 'x'], 2, 'show, approve, deny or forget'],
+    [['approvals', 'aprove', 'x'], 2, 'show, approve, deny, grants or forget'],
     [['approvals', 'approve', 'x'], 1, 'The approval "x" was not found'],
     [['approvals', 'approve', 'x', '--remember', 'always'], 2, '--remember takes'],
     [['approvals', 'deny', 'x', '--remember', 'arguments'], 2, '--remember can only be used with approve'],

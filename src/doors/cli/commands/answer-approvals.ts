@@ -104,7 +104,7 @@ function toRows(approval: Approval): readonly (readonly string[])[] {
   const row = [id, ...shown, toTime(expiresAt), state];
   if (items === undefined) return [[...row, argumentsLine(approval)]];
   const calls = items.map((item) => [
-    `  ${item.id}`,
+    `- ${item.id}`,
     ...[item.tool, caller.id ?? '', item.reason].map(visible),
     toTime(item.expiresAt),
     item.state,
