@@ -31,17 +31,17 @@ export function toShownRunning({ at, ...call }: RunningCall) {
 }
 
 /** An approval request as JSON for REST and the command line. */
-export function toShownApproval({ createdAt, items, ...approval }: Approval) {
+export function toShownApproval({ createdAt, expiresAt, answer, claim, items, ...approval }: Approval) {
   return {
-    ...withTimes(approval),
+    ...approval,
     createdAt: toTime(createdAt),
-    ...(items !== undefined && { items: items.map(withTimes) }),
+    ...withTimes({ expiresAt, ...defined({ answer, claim }) }),
+    ...(items !== undefined && { items: items.map((item) => ({ ...item, ...withTimes(item) })) }),
   };
 }
 
-function withTimes<One extends ApprovalItem>({ expiresAt, answer, claim, ...one }: One) {
+function withTimes({ expiresAt, answer, claim }: Pick<ApprovalItem, 'expiresAt' | 'answer' | 'claim'>) {
   return {
-    ...one,
     expiresAt: toTime(expiresAt),
     ...(answer !== undefined && { answer: { ...answer, at: toTime(answer.at) } }),
     ...(claim !== undefined && { claim: { ...claim, at: toTime(claim.at) } }),

@@ -132,7 +132,7 @@ describe('toolcrib approvals of a script', () => {
     expect(lines).toHaveLength(3);
     expect(lines[0]).toMatch(/^0199a000\S+\.1 +execute_script +alice +2 calls inside it require approval .* 2 calls:$/);
     expect(lines[1]).toMatch(new RegExp(`^- ${first.id} +pay +alice .*\\{"amount": 3\\}$`));
-    expect(lines[2]).toContain('{"to": "b\\u202eb"}');
+    expect(lines[2]).toContain('{"to": "b\\u{202e}b"}');
     const { stdout: json } = await run('approvals', '--json');
     expect(JSON.parse(json).approvals).toMatchObject([{ id: batch, items: [{ tool: 'pay' }, { tool: 'mail' }] }]);
     expect(JSON.parse((await run('approvals', 'show', batch)).stdout).approval.items).toHaveLength(2);
