@@ -102,12 +102,13 @@ export function addStatements({ request, texts, bounds, at }: Adding): readonly 
   return [...expireAllStatements(at), { sql: insert, params: [...values, ...room.params] }];
 }
 
-/** Makes the waiting requests of a batch answerable. Their time to answer begins now. */
+/** Makes the waiting requests of a batch answerable, once: what is added later is never sealed. Their time to answer begins now. */
 export function sealStatement(batch: string, at: number): Statement {
   return {
     sql: `UPDATE toolcrib_approvals SET is_sealed = 1, expires_at = ? + lifetime_ms
-      WHERE batch = ? AND is_sealed = 0 AND state = 'waiting' AND expires_at > ? AND created_at <= ?`,
-    params: [at, indexText(batch), at, at + MAX_SKEW_MS],
+      WHERE batch = ? AND is_sealed = 0 AND state = 'waiting' AND expires_at > ? AND created_at <= ?
+        AND NOT EXISTS (SELECT 1 FROM toolcrib_approvals AS sealed WHERE sealed.batch = ? AND sealed.is_sealed = 1)`,
+    params: [at, indexText(batch), at, at + MAX_SKEW_MS, indexText(batch)],
   };
 }
 

@@ -41,7 +41,7 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'search/lexical/scan-words.ts createWordScan': 74,
   'search/lexical/similar-names.ts createNameTerms': 63,
   'search/tool-ids.ts createToolIds': 79,
-  'store/approval-table.ts approvals': 94,
+  'store/approval-table.ts approvals': 78,
   'store/audit-table.ts audit': 71,
   'store/claims.ts createHeartbeat': 91,
   'store/repeats.ts repeats': 70,

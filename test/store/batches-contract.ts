@@ -55,6 +55,17 @@ export function batchesContract(opened: (options?: Partial<StoreOptions>) => Pro
     expect((await approvals.ofBatch('call-1.1')).map(({ state }) => state)).toEqual(['approved', 'waiting']);
   });
 
+  it('a request that is added to a sealed batch is never answered', async () => {
+    const { approvals } = await opened();
+    const { approval: first } = await addTo(approvals, inner());
+    await approvals.sealBatch('call-1.1');
+    const { approval: late } = await addTo(approvals, inner({ argumentsHash: 'late' }));
+    await approvals.sealBatch('call-1.1');
+    expect((await approvals.list({ limit: 10 })).map(({ id }) => id)).toEqual([first.id]);
+    expect((await approvals.answerBatch('call-1.1', yes)).map(({ id }) => id)).toEqual([first.id]);
+    expect(await approvals.answer(late.id, yes)).toBeUndefined();
+  });
+
   it('equal calls of a script are requests of their own, and each is claimed once', async () => {
     const { approvals } = await opened();
     const added = await Promise.all([addTo(approvals, inner()), addTo(approvals, inner())]);
