@@ -16,7 +16,7 @@ const SYSTEM = [
   'test/sources/**/*.test.ts',
   'test/store/**/*.test.ts',
   'test/stops/*-on-sqlite.test.ts',
-  'test/tasks/{chaos,restart,run-on-worker,schedule{d-*,r}}.test.ts',
+  'test/tasks/{chaos,killed-scripts,restart,run-on-worker,schedule{d-*,r}}.test.ts',
   'test/schemas/hostile-schemas.test.ts',
   'test/system/{fetch/guarded-fetch,watch}.test.ts',
   'test/architecture/where-to-add.test.ts',

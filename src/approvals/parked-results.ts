@@ -75,7 +75,8 @@ export function usedUp(tool: string, { id, outcome }: StoredApproval): FailedRes
 export interface ParkedState {
   /** `running` starts with the approval. */
   readonly state: 'waiting' | 'running' | 'ended';
-  readonly approval: Approval;
+  /** Absent if it is no longer stored. */
+  readonly approval?: Approval;
   /** Present for a day after the call ended. */
   readonly result?: ToolResult;
 }

@@ -1,3 +1,4 @@
+import { createApprovals } from '../approvals/approvals.ts';
 import { LIBRARY_DOOR, SERVER_DOORS } from '../approvals/ask-callback.ts';
 import { runParkedCalls } from '../approvals/parked-calls.ts';
 import { type ParkedState, parkedStateOf } from '../approvals/parked-results.ts';
@@ -15,6 +16,7 @@ import { type Issue, ToolcribError } from '../core/tool-error.ts';
 import { traitsOf } from '../kinds/index.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
 import { type Listening, noteListening } from '../system/fetch/own-addresses.ts';
+import { scriptStateOf } from '../tasks/crib-tasks.ts';
 import type { RunTasksOptions, TaskRunner } from '../tasks/task-runner.ts';
 import type { TaskSettings } from '../tasks/task-settings.ts';
 import { type CribActiveSets, createActiveSets } from './catalog/activation.ts';
@@ -146,7 +148,12 @@ export function createServer(
       if (typeof callId !== 'string')
         throw new ToolcribError('invalid_option', `parked() needs the id of a call, got ${describe(callId)}.`);
       const by = readCaller(given);
-      return store === undefined ? undefined : parkedStateOf(callId, by, { approvals: store.approvals, redact });
+      if (store === undefined) return undefined;
+      const script = await scriptStateOf(callId, by, store);
+      if (script === undefined) return parkedStateOf(callId, by, { approvals: store.approvals, redact });
+      const { approvalId, ...state } = script;
+      const approval = approvalId === undefined ? undefined : await createApprovals(context).get(approvalId);
+      return { ...state, ...defined({ approval }) };
     },
     reloadSource: async (name) =>
       engine.sources().some((source) => source.name === name) ? refresh((source) => source.name === name) : undefined,

@@ -55,7 +55,7 @@ function cancelling(ports: CribTasksPorts): Change {
         return refuse('conflict', `The task ${task.id} has already ended as ${task.outcome ?? 'done'}.`);
       // Records the end of a task that never ran. A chest can only be opened while its profile exists.
       const chest = state === 'cancelled' ? await ports.openAgain(task).catch(() => undefined) : undefined;
-      if (task.approvalId !== undefined) await store?.approvals.end(task.approvalId, 'withdrawn');
+      for (const id of await requestsOf(task, ports)) await store?.approvals.end(id, 'withdrawn');
       await chest?.refuse(task, result.error);
       return shown(task.id, ports);
     },
@@ -68,6 +68,12 @@ function cancelling(ports: CribTasksPorts): Change {
       );
     },
   };
+}
+
+/** The approval requests that a task waits for, or has waited for. */
+async function requestsOf({ approvalId, batch }: StoredTask, { store }: CribTasksPorts): Promise<readonly string[]> {
+  if (batch === undefined) return approvalId === undefined ? [] : [approvalId];
+  return ((await store?.approvals.ofBatch(batch)) ?? []).map(({ id }) => id);
 }
 
 function resending(ports: CribTasksPorts, door: string | undefined): Change {

@@ -1,7 +1,9 @@
 import type { Caller } from '../core/caller.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
+import type { Store } from '../core/ports/store.ts';
 import type { ListedApproval } from '../core/ports/stored-approvals.ts';
 import type { StoredTask, StoredTasks } from '../core/ports/stored-tasks.ts';
+import { defined } from '../core/read-options.ts';
 import { redactData, redactResult } from '../core/redact-result.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { createChanges } from './change-task.ts';
@@ -90,6 +92,34 @@ export function createTasks(ports: CribTasksPorts): CribTasks {
       return untilEnded(task.id, store.tasks, { signal, poll: ports.poll });
     },
   };
+}
+
+/** The state of a script that waited for approvals of its calls. */
+interface ScriptState {
+  readonly state: 'waiting' | 'running' | 'ended';
+  /** The request that it waits for, or waited for last. */
+  readonly approvalId?: string;
+  readonly result?: ToolResult;
+}
+
+/** The state of the script of a direct call, for its caller or an operator. Undefined for others, and for calls that did not wait. */
+export async function scriptStateOf(
+  callId: string,
+  by: Caller,
+  { tasks, journals, approvals }: Pick<Store, 'tasks' | 'journals' | 'approvals'>,
+): Promise<ScriptState | undefined> {
+  const task = await tasks.get(callId);
+  const isOwner = (task?.caller.id ?? '') === (by.id ?? '');
+  if (task?.batch === undefined || !(isOwner || by.operator === true)) return undefined;
+  const { batch, approvalId } = task;
+  if (task.state === 'done') {
+    const result = await tasks.result(callId);
+    if (isOwner && result !== undefined) await journals.handOver(callId);
+    return { state: 'ended', ...defined({ approvalId, result }) };
+  }
+  const asked = task.state === 'waiting' ? await approvals.ofBatch(batch) : [];
+  const isWaiting = asked.some(({ state }) => state === 'waiting');
+  return { state: isWaiting ? 'waiting' : 'running', ...defined({ approvalId }) };
 }
 
 interface Waiting {

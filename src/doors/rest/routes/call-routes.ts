@@ -191,7 +191,7 @@ async function showCall({ crib, asker, params }: RouteRequest) {
     callId: id,
     state: parked?.state ?? 'ended',
     ...(row !== undefined && isOwn && { call: toShownCall(row) }),
-    ...(parked !== undefined && { approval: toShownApproval(parked.approval) }),
+    ...(parked?.approval !== undefined && { approval: toShownApproval(parked.approval) }),
     ...(parked?.result !== undefined && { result: parked.result }),
   });
 }
