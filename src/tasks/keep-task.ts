@@ -1,6 +1,7 @@
 import { mayBeRepeated } from '../core/begun-runs.ts';
 import { describeBound, RETRY_WITHOUT_ROOM_MS } from '../core/ports/stored-results.ts';
 import type { NewTask, ParkedScript, StoredTasks, Submission } from '../core/ports/stored-tasks.ts';
+import { COMMAND_SOURCE } from '../core/ports/task-states.ts';
 import { didYouMean } from '../core/read-options.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
@@ -34,7 +35,9 @@ export function createKeepTask(ports: KeepTaskPorts): KeepTask {
     const settings = ports.settings();
     const obstacle = obstacleOf(call, submission, { ...ports, settings });
     if (obstacle !== undefined) return failed(obstacle);
-    const task = toTask(call, submission, { ...ports, settings });
+    const isOfCommand = script !== undefined && call.door === 'cli';
+    const made = toTask(call, submission, { ...ports, settings });
+    const task = isOfCommand ? { ...made, source: COMMAND_SOURCE } : made;
     try {
       const added = await (script === undefined ? tasks.add(task, settings) : tasks.park(task, script, settings));
       if (!added.ok) {

@@ -134,7 +134,7 @@ export interface TaskClaim {
   /** Only tasks of these profiles; absent means all. */
   readonly profiles?: readonly string[];
   readonly isWorker: boolean;
-  /** Only this task. */
+  /** Only this task, whatever its source. */
   readonly task?: string;
   readonly limit: number;
 }

@@ -64,5 +64,8 @@ export function taskStateAfter(event: TaskEvent): TaskMachineState {
   return AFTER[event];
 }
 
+/** The source of scripts that began on the command line. No server has it: the command goes on with them when it is repeated. */
+export const COMMAND_SOURCE = '(command line)';
+
 /** The door under which tasks call. */
 export const TASK_DOOR = 'task';

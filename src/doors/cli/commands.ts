@@ -78,7 +78,7 @@ export const COMMANDS: readonly Command[] = [
       { name: 'FILE', completes: 'file' },
       { name: 'key=value', many: true, optional: true },
     ],
-    flags: ['args', 'yes'],
+    flags: ['args', 'yes', 'approval'],
     examples: ['toolcrib script report.js town=Oslo', 'toolcrib script - --profile assistant < report.ts'],
     load: async () => (await import('./commands/run-script-file.ts')).runScriptFile,
   },

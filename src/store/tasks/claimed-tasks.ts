@@ -117,7 +117,7 @@ function createClaim(ports: TaskPorts): (what: TaskClaim) => Promise<readonly Cl
   /** Time of the last look, if the claim after it found as many tasks as it could take. */
   let fullAt = Number.NEGATIVE_INFINITY;
   return async (what) => {
-    if (what.limit < 1 || what.sources.length === 0) return [];
+    if (what.limit < 1 || (what.sources.length === 0 && what.task === undefined)) return [];
     const at = now();
     if (Math.abs(at - fullAt) < CHECK_MS) {
       const claimed = await claimTogether(ports, what, []);

@@ -49,15 +49,9 @@ function isClaimable({ sources, profiles, isWorker, task }: TaskClaim, { process
     `${column} IN (${names.map(() => '?').join(', ') || 'NULL'})`;
   return {
     sql: `is_ready = 1 AND (approval_id IS NOT NULL OR expires_at > ?) AND (is_lost = 0 OR process <> ?)
-      AND ${named('source', sources)} ${profiles === undefined ? '' : `AND ${named('profile', profiles)}`}
-      ${isWorker ? '' : 'AND is_for_workers = 0'} ${task === undefined ? '' : 'AND id = ?'}`,
-    params: [
-      at,
-      process,
-      ...sources.map(taskKey),
-      ...(profiles ?? []).map(taskKey),
-      ...(task === undefined ? [] : [taskKey(task)]),
-    ],
+      AND ${task === undefined ? named('source', sources) : 'id = ?'} ${profiles === undefined ? '' : `AND ${named('profile', profiles)}`}
+      ${isWorker ? '' : 'AND is_for_workers = 0'}`,
+    params: [at, process, ...(task === undefined ? sources : [task]).map(taskKey), ...(profiles ?? []).map(taskKey)],
   };
 }
 

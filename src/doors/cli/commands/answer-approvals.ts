@@ -41,6 +41,8 @@ export function answerApprovals({ words, flags }: Invocation): Promise<ExitCode>
 }
 
 function whatFollows({ id, door, batch }: Approval): string {
+  if (batch !== undefined && door === 'cli')
+    return `The script goes on when its command is repeated with --approval ${id}.`;
   if (batch !== undefined) return 'The script goes on once all of its waiting calls are answered.';
   if (door === 'rest' || door === 'mcp') return 'The server that received the call runs it now.';
   return `The call has not run yet. To run it, the caller repeats the same call with --approval ${id}.`;

@@ -1,0 +1,44 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { createWorkshop } from './workshop.ts';
+
+const TOOLS = `
+import { appendFileSync } from 'node:fs';
+const note = (name, effects) => ({
+  name, description: 'Note ' + name, input: { type: 'object' }, effects,
+  execute: ({ what }) => { appendFileSync('runs', name + ' ' + what + '\\n'); return name + ' ' + what; },
+});
+export const find = note('find', { readOnly: true });
+export const wipe = note('wipe', { destructive: true });
+`;
+const office = createWorkshop({
+  'toolcrib.yaml': 'sources: { office: { modules: ./tools } }\nprofiles: { default: {} }\n',
+  'tools/office.mjs': TOOLS,
+  'clean.js': `
+const found = await tools.find({ what: input.what });
+console.log('found', found);
+return tools.wipe({ what: found });`,
+});
+afterAll(office.remove);
+
+const runs = () => {
+  const log = join(office.folder, 'runs');
+  return existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [];
+};
+
+it('toolcrib script waits without a terminal, and goes on in another process after the approval, once', async () => {
+  const waiting = await office.run(['script', 'clean.js', 'what=disk']);
+  const id = waiting.stdout.trim();
+  expect(waiting).toMatchObject({ code: 1, stderr: expect.stringContaining('found find disk') });
+  expect(waiting.stderr).toContain(`toolcrib approvals approve ${id}`);
+  expect(waiting.stderr).toContain(`toolcrib script clean.js what=disk --approval ${id}`);
+  expect(await office.run(['approvals', 'approve', id])).toMatchObject({ code: 0 });
+  expect(runs()).toEqual(['find disk']);
+  const run = ['script', 'clean.js', 'what=disk', '--approval', id];
+  const ended = await office.run(run);
+  expect(ended).toMatchObject({ code: 0, stdout: 'wipe find disk\n' });
+  expect(ended.stderr).not.toContain('found');
+  expect(await office.run(run)).toMatchObject({ code: 0, stdout: 'wipe find disk\n' });
+  expect(runs()).toEqual(['find disk', 'wipe find disk']);
+});
