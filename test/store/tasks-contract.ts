@@ -5,6 +5,7 @@ import { toolError } from '../../src/core/tool-error.ts';
 import { done, failed } from '../../src/core/tool-result.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
 import { AMPLE, addTo, payment } from './approvals-contract.ts';
+import { journalsContract } from './journals-contract.ts';
 import { taskBoundsContract } from './task-bounds-contract.ts';
 
 type Opened = (options?: Partial<StoreOptions>) => Promise<Store>;
@@ -46,6 +47,7 @@ export function tasksContract(opened: Opened, place: Place): void {
   describe('ends that others request', () => cancelContract(opened));
   describe('lists', () => listContract(opened));
   describe('bounds', () => taskBoundsContract(opened, place));
+  describe('journals of scripts', () => journalsContract(opened));
 }
 
 const idsOf = (tasks: readonly { readonly id: string }[]) => tasks.map(({ id }) => id);
