@@ -8,7 +8,7 @@ const SYSTEM = [
   'test/doors/{mcp,rest}/**/*.test.ts',
   'test/doors/*.test.ts',
   'test/crib/**/*.test.ts',
-  'test/kinds/{function,mcp,python,shell}/**/*.test.ts',
+  'test/kinds/{agent,function,mcp,python,shell}/**/*.test.ts',
   'test/kinds/{*,http/*}.test.ts',
   'test/formats/**/*.test.ts',
   'test/identity/**/*.test.ts',
