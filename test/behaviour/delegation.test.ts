@@ -70,6 +70,16 @@ describe('delegation', () => {
     expect(await chest.call('delegate', { profile: to || 'x', tool: 'read_book' })).toMatchObject({ error: closed });
   });
 
+  it('needs no grant under all tools, which no profile exceeds', async () => {
+    const { crib } = await open();
+    const all = await crib.openAll({ id: 'olga' });
+    const read = { data: { ran: 'read_book', profile: 'attic', caller: 'olga' } };
+    expect(await all.call('hand_on', { to: 'attic', tool: 'read_book' })).toMatchObject(read);
+    expect(await all.call('hand_on', { to: 'nowhere', tool: 'read_book' })).toMatchObject({
+      data: { refused: { code: 'denied' } },
+    });
+  });
+
   it('asks an approver where the profile says ask', async () => {
     const questions: unknown[] = [];
     const answer = (isYes: boolean) => (request: { readonly question?: string }) => {

@@ -63,6 +63,10 @@ export function agentExecutor(ports: AgentPorts): Executor {
       const deferred = deferRun(call);
       const fork = call.fork();
       running.add(fork);
+      let aborted: ToolError | undefined;
+      fork.call.onAbort((reason) => {
+        aborted = reason;
+      });
       try {
         const given = run as AgentRun; // the pipeline selected the executor by kind
         const prepared = await prepare({ call, run: given, fork }, ports, ledgers);
@@ -71,6 +75,7 @@ export function agentExecutor(ports: AgentPorts): Executor {
         ledgers.set(call.id, ledger);
         if (!deferred.begin()) throw call.signal.reason; // cancelled while it waited
         const end = await runPrepared(prepared, ports, client).catch((cause: unknown) => {
+          if (aborted !== undefined) return failed(aborted);
           if (!(cause instanceof ModelFailure)) throw cause;
           if (cause.isUnsent && ledger.spent().steps <= 1) deferred.takeBack();
           return { ending: 'model' as const, error: cause.error };
@@ -119,13 +124,14 @@ async function prepare(
   const endpoint = run.host === undefined ? endpointOf(run, options()) : undefined;
   const around = ledgerAround(call, ledgers);
   const prices = run.prices ?? endpoint?.prices;
-  if (prices === undefined && isCostLimited(limits.maxCost, around)) {
+  const ledger = createLedger(limits, prices, around);
+  if (prices === undefined && ledger.isCostLimited) {
     const message = `"${name}" cannot be called: its cost is limited (maxCost), but its model has no prices.`;
     return toolError('unavailable', message);
   }
   const tools = await openTools(fork.call, run, depth < limits.maxDepth);
   if ('error' in tools) return tools.error;
-  return { run, tools, ledger: createLedger(limits, prices, around), fork, endpoint };
+  return { run, tools, ledger, fork, endpoint };
 }
 
 function ledgerAround(call: ToolCall, ledgers: Ledgers): Ledger | undefined {
@@ -134,10 +140,6 @@ function ledgerAround(call: ToolCall, ledgers: Ledgers): Ledger | undefined {
     if (ledger !== undefined) return ledger;
   }
   return undefined;
-}
-
-function isCostLimited(maxCost: number, around: Ledger | undefined): boolean {
-  return Number.isFinite(maxCost) || (around !== undefined && Number.isFinite(around.limits.maxCost));
 }
 
 async function runPrepared(
@@ -158,7 +160,8 @@ async function runPrepared(
     return 'answer' in end ? toAnswer(client.redact(end.answer), call.spec) : end;
   } catch (cause) {
     if (!(cause instanceof ToolcribError)) throw cause;
-    return failed(toolError('unavailable', `"${call.spec.name}" cannot be called: ${cause.message}`, { cause }));
+    const error = toolError('unavailable', `"${call.spec.name}" cannot be called: ${cause.message}`, { cause });
+    throw new ModelFailure(error, { isUnsent: true }); // such as too many tools for the API
   }
 }
 

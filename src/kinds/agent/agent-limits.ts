@@ -73,7 +73,7 @@ export function agentsAround(call: ToolCall): number {
 export type AgentEnding = 'steps' | 'calls' | 'tokens' | 'cost' | 'length' | 'refusal' | 'model' | 'output';
 
 /** The spending of one call of an agent, as `meta` of its result shows it. */
-export interface Spent {
+interface Spent {
   readonly steps: number;
   readonly calls: number;
   readonly inputTokens: number;
@@ -90,7 +90,8 @@ export interface Passed {
 /** Counts what an agent spends, and says when a limit is passed. Tokens and cost also count for the agents around it. */
 export interface Ledger {
   readonly limits: AgentLimits;
-  readonly calls: number;
+  /** True if the cost of this agent or of one around it is limited. */
+  readonly isCostLimited: boolean;
   spent(): Spent;
   /** Begins a request to the model. */
   beginStep(): Passed | undefined;
@@ -115,9 +116,7 @@ export function createLedger(limits: AgentLimits, prices: AgentPrices | undefine
   };
   const ledger: Ledger = {
     limits,
-    get calls() {
-      return calls;
-    },
+    isCostLimited: Number.isFinite(limits.maxCost) || around?.isCostLimited === true,
     spent: () => ({ steps, calls, inputTokens, outputTokens, ...(prices !== undefined && { cost: rounded(cost) }) }),
     beginStep() {
       if (steps >= limits.maxSteps) return passed('steps', `made ${steps} requests to its model (maxSteps)`);

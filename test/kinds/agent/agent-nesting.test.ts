@@ -160,6 +160,7 @@ describe('agents that call agents', () => {
     const outer = { ...agent({ maxCost: 1, prices: { input: 1, output: 1 } }), name: 'outer' } as ToolInput;
     const { chest } = await desk({ tools: [outer] });
     server.play(onwards);
+    server.play(onwards);
     expect(await chest.call('outer', { question: '?' })).toMatchObject({
       content: [{ text: expect.stringContaining('no prices') }],
     });
@@ -198,6 +199,19 @@ describe('an agent in the background', () => {
     expect(JSON.stringify(task)).toContain('Done.');
     expect(server.asked).toHaveLength(2);
   });
+});
+
+it('more tools than the API accepts are refused before the first request, with what to do', async () => {
+  const many = Array.from(
+    { length: 130 },
+    (_, index): ToolInput => ({ name: `t${index}`, description: '', run: () => 1 }),
+  );
+  const { ask } = await desk({ tools: many });
+  server.play(['fine']);
+  expect(await ask()).toMatchObject({
+    error: { code: 'unavailable', message: expect.stringContaining('expose: search') },
+  });
+  expect(server.asked).toHaveLength(0);
 });
 
 it('a crib without a configuration runs agents at public addresses only', async () => {
