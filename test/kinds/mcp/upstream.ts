@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Crib, type CribOptions, createCrib } from '../../../src/index.ts';
 
-const SERVERS = join(import.meta.dirname, 'servers');
+/** The servers of the tests, as `test/bundle-command-line.ts` bundles them. */
+const SERVERS = join(import.meta.dirname, '../../../node_modules/.cache/toolcrib-servers');
 
 /** Who of the programs that a test started is alive. */
 export interface Presence {
@@ -68,7 +69,7 @@ export async function watchPresence(): Promise<Presence> {
 export function serverOf(file: string, args: readonly string[] = [], presence?: Presence) {
   return {
     command: process.execPath,
-    args: ['--no-warnings', join(SERVERS, file), ...args],
+    args: ['--no-warnings', join(SERVERS, file.replace(/\.ts$/, '.mjs')), ...args],
     ...(presence !== undefined && { env: { PRESENCE: presence.path } }),
   };
 }
