@@ -1,0 +1,67 @@
+// Writes a picture of every page of the console, in both themes, to docs/images. Run npm run build before.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { closeBrowser, newContext, serveCrib, signIn } from '../test/console/browser.ts';
+import { openFixture } from '../test/console/fixture-crib.ts';
+
+const FOLDER = join(import.meta.dirname, '../docs/images');
+
+/** A picture: where, and what is done there before. */
+interface Picture {
+  readonly path: string;
+  readonly width?: number;
+  readonly height?: number;
+  readonly isStranger?: true;
+  prepare?(page: Page): Promise<void>;
+}
+
+const PICTURES: Readonly<Record<string, Picture>> = {
+  tools: { path: '/tools' },
+  'tools-search': { path: '/tools?q=cancel%20an%20order' },
+  tool: { path: '/tools/report_build' },
+  approvals: { path: '/approvals' },
+  'approvals-phone': { path: '/approvals', width: 390, height: 844 },
+  calls: { path: '/calls' },
+  sources: { path: '/sources/ledger' },
+  palette: {
+    path: '/sources',
+    async prepare(page) {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').fill('refund');
+      await page.getByRole('option').filter({ hasText: 'refund_create' }).waitFor();
+    },
+  },
+  'sign-in': { path: '/tools', isStranger: true },
+};
+
+const { crib, folder, close } = await openFixture();
+const server = await serveCrib(crib, folder);
+mkdirSync(FOLDER, { recursive: true });
+const script = (await crib.calls.list({ tool: 'execute_script', limit: 1 }))[0];
+const pictures = {
+  ...PICTURES,
+  ...(script !== undefined && { call: { path: `/calls/${script.callId}` } }),
+};
+for (const [name, picture] of Object.entries(pictures))
+  for (const theme of ['light', 'dark'] as const) await take(`console-${name}-${theme}.png`, picture, theme);
+await server.stop();
+await closeBrowser();
+await close();
+
+async function take(file: string, picture: Picture, theme: 'light' | 'dark'): Promise<void> {
+  const { path, width = 1440, height = 900, isStranger, prepare } = picture;
+  const context = await newContext({ theme, width, height });
+  if (isStranger !== true) await signIn(context, server, true);
+  const page = await context.newPage();
+  await page.goto(`${server.url}${path}`, { waitUntil: 'load' });
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+  if (isStranger !== true) await page.getByText('Live', { exact: true }).first().waitFor({ state: 'attached' });
+  await prepare?.(page);
+  await page.evaluate(
+    () => (globalThis as unknown as { document: { fonts: { ready: Promise<unknown> } } }).document.fonts.ready,
+  ); // in the browser
+  await page.screenshot({ path: join(FOLDER, file), animations: 'disabled' });
+  await context.close();
+}
