@@ -2,13 +2,14 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { FORM_TOOLS } from './form-tools.ts';
 import { openConsole, useBrowser } from './harness.ts';
-import { useSmallCrib } from './small-crib.ts';
+import { useSharedContext, useSmallCrib } from './small-crib.ts';
 
 useBrowser();
 const server = useSmallCrib({ tools: FORM_TOOLS });
+const context = useSharedContext(server);
 
 const openTool = async (name: string): Promise<Page> => {
-  const page = await openConsole(server(), { path: `/tools/${name}` });
+  const page = await openConsole(server(), { path: `/tools/${name}`, context: context() });
   await page.locator('.cm-content').waitFor();
   return page;
 };

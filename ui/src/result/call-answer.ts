@@ -12,6 +12,8 @@ export interface CallAnswer {
   readonly waiting?: { readonly for: string; readonly id: string; readonly note?: string } | undefined;
   /** True if an extension replaced a failure by this result. */
   readonly isRecovered: boolean;
+  /** Present if the server kept a large result and answered with its beginning. */
+  readonly kept?: { readonly id?: string; readonly bytes: number } | undefined;
   readonly parts: readonly AnswerPart[];
   /** The body of the answer as it came, cut where it is long. */
   readonly body: CutText;
@@ -61,7 +63,7 @@ export function readAnswer(body: string): CallAnswer {
   if ('problem' in parsed)
     return failure('internal', 'The server answered with something that is not JSON.', cutText(body));
   const root = parsed.node;
-  const { data, content, ...head } = split(root);
+  const { data, content, text, ...head } = split(root);
   const envelope = toValue({ ...root, type: 'object', members: Object.values(head) }) as Envelope; // the shape of every answer
   return {
     ok: envelope.ok === true,
@@ -71,7 +73,8 @@ export function readAnswer(body: string): CallAnswer {
     waiting: envelope.waiting,
     isRecovered: envelope.recovered === true,
     error: envelope.error === undefined ? undefined : { ...envelope.error, issues: envelope.error.issues ?? [] },
-    parts: toParts(data?.value, content?.value),
+    kept: envelope.meta?.['toolcrib/result'],
+    parts: toParts(data?.value, content?.value, text?.value),
     body: cutText(body, 'application/json'),
   };
 }
@@ -87,6 +90,7 @@ interface Envelope {
   readonly callId?: string;
   readonly durationMs?: number;
   readonly recovered?: boolean;
+  readonly meta?: { readonly 'toolcrib/result'?: { readonly id?: string; readonly bytes: number } };
   readonly waiting?: { readonly for: string; readonly id: string; readonly note?: string };
   readonly error?: { readonly code: string; readonly message: string; readonly issues?: readonly Issue[] };
 }
@@ -97,10 +101,12 @@ function split(root: JsonNode): Members {
   return root.type === 'object' ? Object.fromEntries(root.members.map((member) => [member.key, member])) : {};
 }
 
-function toParts(data: JsonNode | undefined, content: JsonNode | undefined): readonly AnswerPart[] {
+/** The parts of a result: its data, then its content; a kept result has a text instead. */
+function toParts(data?: JsonNode, content?: JsonNode, text?: JsonNode): readonly AnswerPart[] {
   const items = content?.type === 'array' ? content.items : [];
   const same = data === undefined ? undefined : printJson(data, 'sorted');
-  const parts = items.flatMap((item) => toPart(item, same));
+  const kept = text?.type === 'string' ? toTextPart(text.value, same) : [];
+  const parts = [...kept, ...items.flatMap((item) => toPart(item, same))];
   return data === undefined ? parts : [{ kind: 'json', of: cutText(printPretty(data), 'application/json') }, ...parts];
 }
 

@@ -15,9 +15,10 @@ interface ResultsProps {
 
 /** The runs of this page, of which one is shown or compared with another; before the first, the calls of all callers. */
 export function Results({ tool, runs, onTake, onProfile }: ResultsProps) {
-  const [compared, setCompared] = useState<number>();
   const { shown } = runs;
-  const other = runs.runs.find(({ number }) => number === compared && number !== shown?.number);
+  // A comparison is of two runs: showing another one ends it.
+  const [compared, setCompared] = useState<{ readonly shown: number; readonly other: number | undefined }>();
+  const other = runs.runs.find(({ number }) => compared?.shown === shown?.number && number === compared?.other);
   if (runs.runs.length === 0)
     return (
       <>
@@ -40,7 +41,12 @@ export function Results({ tool, runs, onTake, onProfile }: ResultsProps) {
         </fieldset>
         <span className={classes.grow} />
         {shown !== undefined && runs.runs.length > 1 && (
-          <CompareChoice runs={runs.runs} shown={shown} other={other} onCompare={setCompared} />
+          <CompareChoice
+            runs={runs.runs}
+            shown={shown}
+            other={other}
+            onCompare={(number) => setCompared({ shown: shown.number, other: number })}
+          />
         )}
         {shown !== undefined && (
           <button

@@ -1,10 +1,12 @@
+import { useMutation } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { api } from '../../api/client.ts';
+import { api, OWN_HEADER } from '../../api/client.ts';
 import { ApprovalCard } from '../../parts/approval-card.tsx';
 import { toDuration, useNow } from '../../parts/relative-time.tsx';
 import { Status, type Tone } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import type { AnswerError, CallAnswer } from '../../result/call-answer.ts';
+import { readAnswerAside } from '../../result/parse-aside.ts';
 import { CopyButton, ResultParts, toSize } from '../../result/result-view.tsx';
 import { DryRunView } from './dry-run-view.tsx';
 import type { Progress } from './run-call.ts';
@@ -32,8 +34,43 @@ export function RunView({ run, runs }: RunViewProps) {
       {shown !== undefined &&
         shown.status !== 'waiting' &&
         shown.status !== 'dryRun' &&
-        (shown.ok || shown.parts.length > 0) && <ResultParts parts={shown.parts} />}
+        (shown.ok || shown.parts.length > 0) && <Shown answer={shown} />}
     </div>
+  );
+}
+
+/** The result; where the server kept the rest of it, all of it can be loaded. */
+function Shown({ answer }: { readonly answer: CallAnswer }) {
+  const { kept } = answer;
+  const load = useMutation({
+    mutationFn: async (id: string) => {
+      const response = await fetch(`/api/results/${id}`, { headers: OWN_HEADER });
+      return readAnswerAside(await response.text());
+    },
+  });
+  if (kept === undefined) return <ResultParts parts={answer.parts} />;
+  return (
+    <>
+      <p className={classes.runLine}>
+        <span className="soft">The result has {toSize(kept.bytes)}; the answer contains its beginning.</span>
+        {kept.id !== undefined && load.data === undefined && (
+          <button
+            type="button"
+            className={classes.inline}
+            disabled={load.isPending}
+            onClick={() => load.mutate(kept.id ?? '')}
+          >
+            {load.isPending ? 'Loading …' : 'Load all of it'}
+          </button>
+        )}
+      </p>
+      {load.data?.error !== undefined && <Failure error={load.data.error} />}
+      <ResultParts
+        parts={
+          load.data?.ok === false && load.data.error !== undefined ? answer.parts : (load.data?.parts ?? answer.parts)
+        }
+      />
+    </>
   );
 }
 

@@ -19,8 +19,8 @@ export function ToolsPage() {
   const trouble = useTrouble();
   const answer = words.trim() === '' ? undefined : search.answer;
   const items = useMemo(
-    () => toItems(rows ?? [], { answer, filters, sort, isBackwards, trouble }),
-    [rows, answer, filters, sort, isBackwards, trouble],
+    () => toItems(rows ?? [], { isPart: (rows?.length ?? 0) < total, answer, filters, sort, isBackwards, trouble }),
+    [rows, total, answer, filters, sort, isBackwards, trouble],
   );
   const [, navigate] = useLocation();
   const field = useRef<HTMLInputElement>(null);
@@ -113,6 +113,8 @@ function useAddress() {
 }
 
 interface ListOptions {
+  /** True while further tools are on their way: what the search finds among them is shown without their figures. */
+  readonly isPart: boolean;
   readonly answer: SearchAnswer | undefined;
   readonly filters: Filters;
   readonly sort: Sort;
@@ -120,15 +122,27 @@ interface ListOptions {
   readonly trouble: ReturnType<typeof useTrouble>;
 }
 
+/** A tool of which only name and description are known yet. */
+const UNKNOWN_ROW: Omit<ToolRow, 'name' | 'description'> = {
+  source: '',
+  status: 'ready',
+  tags: [],
+  bundles: [],
+  effects: {},
+  danger: 'unknown',
+  tokens: 0,
+};
+
 /** The lines of the list: sources in trouble, then tools, then entries that did not become tools. */
 function toItems(
   rows: readonly ToolRow[],
-  { answer, filters, sort, isBackwards, trouble }: ListOptions,
+  { isPart, answer, filters, sort, isBackwards, trouble }: ListOptions,
 ): readonly ListItem[] {
   if (answer !== undefined) {
+    const isNarrowed = Object.keys(filters).length > 0;
     const byName = new Map(filterRows(rows, filters).map((row) => [row.name, row]));
-    return answer.results.flatMap(({ name, score, why }) => {
-      const tool = byName.get(name);
+    return answer.results.flatMap(({ name, description, score, why }) => {
+      const tool = byName.get(name) ?? (isPart && !isNarrowed ? { ...UNKNOWN_ROW, name, description } : undefined);
       return tool === undefined ? [] : [{ kind: 'tool' as const, tool, hit: { score, why } }];
     });
   }
