@@ -3,7 +3,7 @@ import { replayOf } from '../core/begun-runs.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { AuditEntry, AuditOutcome, LostCall, StopChange } from '../core/ports/stored-audit.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
-import type { ToolResult } from '../core/tool-result.ts';
+import { type ToolResult, tokensOf } from '../core/tool-result.ts';
 import { argumentsHash } from '../specs/hashes.ts';
 
 /** An entry that gets its number when it is written. Its keys are sorted, so its JSON is canonical. */
@@ -18,6 +18,8 @@ export interface EndedCall {
   readonly at: number;
   readonly durationMs: number;
   readonly resultHash: string | undefined;
+  /** Estimated tokens of the result. */
+  readonly tokens: number | undefined;
   /** The result, if it can be hashed later. */
   readonly resultText: string | undefined;
 }
@@ -49,15 +51,17 @@ export function toEndedCall(call: ToolCall, result: ToolResult, { steadyNow, now
     at: Math.round(now() - elapsedMs),
     durationMs: Math.round(elapsedMs * 1000) / 1000,
     resultHash: text === undefined || isKept ? undefined : hash('sha256', text),
+    tokens: tokensOf(result),
     resultText: isKept ? text : undefined,
   };
 }
 
 /** Builds the row of an ended call. */
 export function toCallEntry(ended: EndedCall, cleaner: Cleaner): DraftEntry {
-  const { call, outcome, at, durationMs, resultText: text } = ended;
+  const { call, outcome, at, durationMs, tokens, resultText: text } = ended;
   const resultHash = text === undefined ? ended.resultHash : hash('sha256', text);
-  return toEntry(call, cleaner, { kind: 'call', outcome, at, durationMs, resultHash, intents: call[FACTS].intents });
+  const { intents } = call[FACTS];
+  return toEntry(call, cleaner, { kind: 'call', outcome, at, durationMs, tokens, resultHash, intents });
 }
 
 /** Builds the row that announces a run. */
@@ -115,7 +119,7 @@ function sorted(entry: DraftEntry): DraftEntry {
 }
 
 type About = Pick<AuditEntry, 'kind' | 'outcome' | 'at'> &
-  Partial<Pick<AuditEntry, 'durationMs' | 'intents' | 'resultHash' | 'count' | 'until'>>;
+  Partial<Pick<AuditEntry, 'durationMs' | 'intents' | 'resultHash' | 'tokens' | 'count' | 'until'>>;
 
 function toEntry(call: ToolCall, { clean, cleanList }: Cleaner, about: About): DraftEntry {
   const { spec, caller, conversation, turn, parent } = call;
@@ -143,6 +147,7 @@ function toEntry(call: ToolCall, { clean, cleanList }: Cleaner, about: About): D
     resultHash: about.resultHash,
     roles: caller.roles === undefined ? undefined : cleanList(caller.roles),
     source: spec.source,
+    tokens: about.tokens,
     tool: spec.source === '' ? clean(spec.name) : spec.name,
     turn: turn === undefined ? undefined : clean(turn),
     until: about.until,

@@ -204,3 +204,18 @@ function isContentList(content: unknown): boolean {
 function notJson(what: string): ToolResult {
   return failed(toolError('invalid_output', `The tool returned ${what}. A tool must return JSON, text or nothing.`));
 }
+
+/** Average length of a token of text. */
+const CHARACTERS_PER_TOKEN = 4;
+
+/** Estimates the tokens that the texts of a result cost the model; undefined while it waits. */
+export function tokensOf(result: ToolResult): number | undefined {
+  if (result.status === 'waiting') return undefined;
+  if (!result.ok) return Math.ceil(result.error.message.length / CHARACTERS_PER_TOKEN);
+  let length = 0;
+  for (const part of result.content) {
+    if (part.type === 'text') length += part.text.length;
+    else if (part.type === 'resource') length += part.resource.text?.length ?? 0;
+  }
+  return Math.ceil(length / CHARACTERS_PER_TOKEN);
+}

@@ -31,6 +31,7 @@ describe('Audit: one row per call, refused and unknown ones too', () => {
       resultHash: expect.stringMatching(/^[0-9a-f]{64}$/),
       roles: ['dev'],
       source: 'code',
+      tokens: 1,
       tool: 'add',
     });
     expect(added?.at).toBeGreaterThanOrEqual(before - 1);

@@ -46,6 +46,8 @@ export interface AuditEntry {
   readonly source: string;
   /** The target that an operator stopped or resumed, such as `tool:NAME`. */
   readonly target?: string | undefined;
+  /** Estimated tokens of the result as text; absent while the call waits. */
+  readonly tokens?: number | undefined;
   readonly tool: string;
   readonly turn?: string | undefined;
   /** Time of the last of several refusals. */

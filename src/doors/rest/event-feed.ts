@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { replayOf } from '../../core/begun-runs.ts';
 import { TASK_DOOR } from '../../core/ports/task-states.ts';
-import { FACTS, type ToolCall } from '../../core/tool-call.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
-import type { ToolResult } from '../../core/tool-result.ts';
 import type { Crib } from '../../crib/crib.ts';
 import type { SourceReport } from '../../crib/sources/source-slot.ts';
 import { toShownApproval, toShownTask } from '../shown.ts';
+import { toShownEnd, watchStarts } from './call-events.ts';
 import { createEventStream, type EventStream } from './event-stream.ts';
 
 /** Sends the events of a crib to listeners. */
@@ -79,7 +77,8 @@ export function createEventFeed(crib: Crib, options: EventFeedOptions = {}): Eve
 
 /** The events, each with its data. */
 export const EVENTS = {
-  calls: 'a call ended: tool, caller, outcome; without arguments and answers',
+  'calls-started': 'a call began and has not ended at once: tool, caller, conversation; without arguments',
+  calls: 'a call ended: tool, caller, conversation, outcome, duration; without arguments and answers',
   tasks:
     'a background call of this process changed its state, or one of another process ended; without arguments and results',
   approvals: 'a request changed, of the newest thousand; long arguments are cut',
@@ -103,14 +102,18 @@ interface Rhythm {
 function watch(crib: Crib, tell: Tell, { heartbeatMs, beatAll }: Rhythm): Watching {
   const { look, stop: stopLooking } = crib.server.poll(createLook(crib, tell));
   const tasks = watchTasks(crib, tell);
+  const starts = watchStarts(tell);
   const name = `restEvents-${randomUUID()}`; // another server may watch the same crib
   crib.extensions.add({
     name,
     priority: 1000,
-    onStart({ id, door, parent }) {
+    onStart(call) {
+      const { id, door, parent } = call;
+      starts.add(call);
       if (door === TASK_DOOR && parent === undefined) tasks.look(id);
     },
     onEnd(call, result) {
+      starts.drop(call);
       tell('calls', toShownEnd(call, result));
       if (result.status === 'waiting') void look();
     },
@@ -120,6 +123,7 @@ function watch(crib: Crib, tell: Tell, { heartbeatMs, beatAll }: Rhythm): Watchi
     () => clearInterval(timer),
     stopLooking,
     tasks.stop,
+    starts.stop,
     () => crib.extensions.remove(name),
     crib.onChange((changes) => tell('tools-changed', changes)),
     crib.server.activeSets.onChange((profile) => tell('tools-changed', { profile })),
@@ -201,22 +205,4 @@ async function tellApprovals(ids: readonly string[], crib: Crib, tell: Tell): Pr
 
 function toShownSource({ since, malformed: _malformed, excluded: _excluded, ...report }: SourceReport): object {
   return since === undefined ? report : { ...report, since: new Date(since).toISOString() };
-}
-
-/** The event of an ended call, without arguments and result: authorized callers look them up. */
-function toShownEnd(call: ToolCall, result: ToolResult) {
-  const { id, spec, profile, caller, door, parent } = call;
-  const { startedAt } = call[FACTS];
-  const replayed = replayOf(call);
-  return {
-    callId: id,
-    ...(parent !== undefined && { parentId: parent.id }),
-    tool: spec.name,
-    profile,
-    ...(caller.id !== undefined && { caller: caller.id }),
-    door,
-    outcome: result.status === 'failed' ? result.error.code : result.status,
-    ...(replayed !== undefined && { isReplayed: true }),
-    at: new Date(startedAt).toISOString(),
-  };
 }

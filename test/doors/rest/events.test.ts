@@ -79,9 +79,23 @@ describe('events', () => {
       door: 'rest',
       outcome: 'done',
     });
+    expect(data).toMatchObject({ source: 'code', durationMs: expect.any(Number), tokens: 2, at: expect.any(String) });
     expect(JSON.stringify(data)).not.toContain('1234567');
     await execute(served.ask, 'nothing', {});
     expect((await next('calls')).data).toMatchObject({ tool: 'nothing', outcome: 'unknown_tool' });
+  });
+
+  it('report the beginning of a call that does not end at once, in its conversation', async () => {
+    const served = await serve();
+    const { next } = await listen(served);
+    const gate = served.deeds.hold();
+    const ending = execute(served.ask, 'wait', {}, { conversation: 'chat', turn: 'one' });
+    const { data } = await next('calls-started');
+    expect(data).toMatchObject({ tool: 'wait', conversation: 'chat', turn: 'one', door: 'rest' });
+    gate.open();
+    const { json } = await ending;
+    expect(data.callId).toBe(json.callId);
+    expect((await next('calls')).data).toMatchObject({ callId: json.callId, conversation: 'chat', turn: 'one' });
   });
 
   it('report the states of tasks, without arguments and results', async () => {

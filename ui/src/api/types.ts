@@ -1004,6 +1004,8 @@ export interface operations {
                             /** @description Number of refusals that this row summarizes. */
                             count?: number;
                             durationMs?: number;
+                            /** @description Estimate of the tokens that the text of the result costs a model. */
+                            tokens?: number;
                             /** @description The approval of the call, and the approver. */
                             approval?: Record<string, never>;
                             argumentsHash?: string;
@@ -2288,6 +2290,8 @@ export interface operations {
                             /** @description Number of refusals that this row summarizes. */
                             count?: number;
                             durationMs?: number;
+                            /** @description Estimate of the tokens that the text of the result costs a model. */
+                            tokens?: number;
                             /** @description The approval of the call, and the approver. */
                             approval?: Record<string, never>;
                             argumentsHash?: string;
@@ -2366,6 +2370,8 @@ export interface operations {
                             /** @description Number of refusals that this row summarizes. */
                             count?: number;
                             durationMs?: number;
+                            /** @description Estimate of the tokens that the text of the result costs a model. */
+                            tokens?: number;
                             /** @description The approval of the call, and the approver. */
                             approval?: Record<string, never>;
                             argumentsHash?: string;
@@ -2533,6 +2539,8 @@ export interface operations {
                             /** @description Number of refusals that this row summarizes. */
                             count?: number;
                             durationMs?: number;
+                            /** @description Estimate of the tokens that the text of the result costs a model. */
+                            tokens?: number;
                             /** @description The approval of the call, and the approver. */
                             approval?: Record<string, never>;
                             argumentsHash?: string;

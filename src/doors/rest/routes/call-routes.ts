@@ -41,6 +41,7 @@ export const CALL = {
   'until?': time(),
   'count?': whole('Number of refusals that this row summarizes.'),
   'durationMs?': number(),
+  'tokens?': whole('Estimate of the tokens that the text of the result costs a model.', 0),
   'approval?': anyObject('The approval of the call, and the approver.'),
   'argumentsHash?': text(),
   'resultHash?': text(),
