@@ -92,3 +92,20 @@ export interface SourceStatus {
   /** Start of the `stale` state, in milliseconds since 1970. */
   readonly since?: number;
 }
+
+/** A source that every crib has, and its traits. */
+interface BuiltInSource {
+  readonly name: string;
+  /** `tool`: its tools share no server, so each of them fails alone, whatever its kind says. */
+  readonly failsWith?: 'tool';
+}
+
+/** The source of tools defined in code. */
+export const CODE: BuiltInSource = { name: 'code', failsWith: 'tool' };
+/** The source of specs written in the configuration. */
+export const INLINE: BuiltInSource = { name: 'inline', failsWith: 'tool' };
+
+/** The traits of a source by its name; a configured source has none, and a server may be behind its tools. */
+export function sourceTraitsOf(source: string): Omit<BuiltInSource, 'name'> {
+  return [CODE, INLINE].find(({ name }) => name === source) ?? {};
+}

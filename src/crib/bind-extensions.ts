@@ -14,7 +14,6 @@ import { ToolcribError, type ToolError } from '../core/tool-error.ts';
 import { type ExtensionPlace, toExtension } from '../define/define-extension.ts';
 import { traitsOf } from '../kinds/index.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
-import { sourceTraitsOf } from '../sources/index.ts';
 import { createLiveStops, type LiveStops } from '../stops/live-stops.ts';
 import { systemClock } from '../system/clock.ts';
 import { readWebhook } from '../system/fetch/webhook.ts';
@@ -116,13 +115,12 @@ function hasNoTrail(): never {
 export function fromRooms(
   poller: ApprovalPoller,
   onParked: () => void = () => {},
-): Pick<ExtensionPorts, 'approver' | 'isPublicKey' | 'traitsOf' | 'sourceTraitsOf'> {
+): Pick<ExtensionPorts, 'approver' | 'isPublicKey' | 'traitsOf'> {
   return {
     approver: (options, ports) =>
       createApprover(options, readWebhook(options.webhook, 'approval(): webhook'), { ...ports, poller, onParked }),
     isPublicKey,
     traitsOf,
-    sourceTraitsOf,
   };
 }
 

@@ -3,7 +3,8 @@ import { object, whole } from '../config/schema-node.ts';
 import type { BreakerConfig } from '../config/types/guards.ts';
 import { FORESEE, IS_PROBE } from '../core/extension.ts';
 import { isPromise } from '../core/json.ts';
-import type { ExtensionPorts } from '../core/ports/extension-ports.ts';
+import type { TraitsOf } from '../core/ports/extension-ports.ts';
+import { sourceTraitsOf } from '../core/source.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
@@ -80,7 +81,7 @@ export const breaker: ExtensionRecord<BreakerConfig & WithClock> = {
     return {
       applies: (spec) => ports.traitsOf(spec[RUN].kind).failsWith !== 'nothing',
       wrap(call, next) {
-        const subject = subjectOf(call.spec, ports);
+        const subject = subjectOf(call.spec, ports.traitsOf);
         const circuit = circuits.get(subject);
         const attempt = { subject, isProbe: circuit?.probeAt !== undefined };
         if (circuit?.probeAt !== undefined) {
@@ -112,8 +113,8 @@ function endProbe(circuit: Circuit | undefined, now: number): void {
 }
 
 /** Tools of one server share a circuit; other tools have their own. */
-function subjectOf(spec: ToolSpec, ports: Pick<ExtensionPorts, 'traitsOf' | 'sourceTraitsOf'>): string {
-  const traits = [ports.traitsOf(spec[RUN].kind), ports.sourceTraitsOf(spec.source)];
+function subjectOf(spec: ToolSpec, traitsOf: TraitsOf): string {
+  const traits = [traitsOf(spec[RUN].kind), sourceTraitsOf(spec.source)];
   const isApart = traits.some(({ failsWith }) => failsWith === 'tool');
   return isApart ? `${spec.source} ${spec.name}` : spec.source;
 }

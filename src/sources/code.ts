@@ -1,5 +1,4 @@
-import type { SourceTraits } from '../core/ports/extension-ports.ts';
-import type { LiveSource, Source } from '../core/source.ts';
+import { CODE, type LiveSource, type Source } from '../core/source.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { createListeners } from '../system/listeners.ts';
 
@@ -9,9 +8,6 @@ export interface CodeSource extends Source {
   add(specs: readonly ToolSpec[]): void;
   remove(names: readonly string[]): void;
 }
-
-/** The name of the source of tools defined in code, and its traits. */
-export const CODE: SourceTraits & { readonly name: string } = { name: 'code', failsWith: 'tool' };
 
 /** Creates the source of tools defined in code. */
 export function code(initial: readonly ToolSpec[]): CodeSource {

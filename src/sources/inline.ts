@@ -1,5 +1,5 @@
-import type { ReadRunText, SourceTraits, TraitsOf } from '../core/ports/extension-ports.ts';
-import type { Source } from '../core/source.ts';
+import type { ReadRunText, TraitsOf } from '../core/ports/extension-ports.ts';
+import { INLINE, type Source } from '../core/source.ts';
 import { messageOf } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { createEntryReader } from '../specs/spec-entry.ts';
@@ -18,9 +18,6 @@ export interface InlineOptions {
   /** Path fields of each kind's runs. */
   readonly traitsOf?: TraitsOf;
 }
-
-/** The name of the source of specs in the configuration, and its traits. */
-export const INLINE: SourceTraits & { readonly name: string } = { name: 'inline', failsWith: 'tool' };
 
 /** Creates the source of specs written in the configuration. A bad entry is reported with its place; the others load. */
 export function inline(options: InlineOptions): Source {

@@ -27,7 +27,6 @@ export interface ExtensionPorts extends CribContext {
   bundlesOf(tool: string): readonly string[];
   /** Traits of the kinds of tools. */
   readonly traitsOf: TraitsOf;
-  readonly sourceTraitsOf: SourceTraitsOf;
   readonly schemas: Schemas;
   warn(message: string): void;
 }
@@ -54,15 +53,6 @@ export interface KindTraits {
 
 /** Returns the traits of a kind; the defaults for an unknown kind. */
 export type TraitsOf = (kind: string) => KindTraits;
-
-/** Traits of a source that other parts need. Without traits, a server may be behind its tools. */
-export interface SourceTraits {
-  /** `tool`: its tools share no server, so each of them fails alone, whatever its kind says. */
-  readonly failsWith?: 'tool';
-}
-
-/** Returns the traits of a source by its name; the defaults for a configured source. */
-export type SourceTraitsOf = (source: string) => SourceTraits;
 
 /** Resolves `${` in the run of a tool, or returns the mistakes. `${secret:NAME}` is kept until it is used, and `$${` is a literal `${`. */
 export type ReadRunText = (text: string) => { readonly text: string } | { readonly mistakes: readonly string[] };
