@@ -19,7 +19,8 @@ async function runProgram(code: string): Promise<void> {
     .replaceAll("from 'toolcrib'", `from '${SOURCES}/index.ts'`)
     .replaceAll(/from 'toolcrib\/formats\/([\w-]+)'/g, `from '${SOURCES}/formats/$1.ts'`);
   writeFileSync(file, local);
-  const env = { PATH: process.env.PATH, HOME: folder, XDG_STATE_HOME: join(folder, 'state') };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, HOME: folder, XDG_STATE_HOME: join(folder, 'state') };
   await run(process.execPath, [file], { cwd: folder, env });
 }
 
