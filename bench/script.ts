@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type Chest, createCrib, defineTool } from 'toolcrib';
 import { median, printTable } from './measure.ts';
@@ -5,15 +8,17 @@ import { benchJob } from './script-job.ts';
 
 const ROUNDS = 30;
 const MANY = 20;
+const WAITING = 50;
 const NO_INPUT = { type: 'object' as const, properties: {} };
 
-/** Scripts: a fresh machine, and what a call in a script costs beside the same call without one. */
+/** Scripts: a fresh machine, what a call in a script costs beside the same call without one, and scripts that wait. */
 export async function benchScript(): Promise<void> {
   const tools = [
     defineTool({ name: 'instant', description: 'Answer at once', input: NO_INPUT, run: () => 1 }),
     defineTool({ name: 'slow', description: 'Answer after 20 ms', input: NO_INPUT, run: () => setTimeout(20, 1) }),
   ];
-  const crib = await createCrib({ tools, profiles: { agent: { expose: 'script' } } });
+  // With a store, so that each script may wait and keeps a journal.
+  const crib = await createCrib({ tools, store: 'memory', profiles: { agent: { expose: 'script' } } });
   const chest = await crib.open('agent', { id: 'alice' });
   const script = (code: string) => run(chest, 'execute_script', { code });
   const cold = await timed(() => script('return 1'));
@@ -49,12 +54,50 @@ export async function benchScript(): Promise<void> {
     `${ms(direct)} without a script; ${more.toFixed(0)} us more a call`,
   ]);
   await crib.close();
+  rows.push(await benchWaiting());
   printTable('Scripts', rows);
   await benchJob();
 }
 
+/** The memory of scripts that have made five calls and wait for the approval of a sixth. */
+async function benchWaiting(): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'toolcrib-bench-'));
+  const tools = [
+    defineTool({ name: 'read', description: 'Read', input: NO_INPUT, run: () => ({ text: 'x'.repeat(10_000) }) }),
+    defineTool({ name: 'write', description: 'x', input: NO_INPUT, effects: { destructive: true }, run: () => 1 }),
+  ];
+  const store = `sqlite:${join(folder, 'crib.db')}`;
+  const crib = await createCrib({ tools, store, profiles: { agent: { expose: 'script' } } });
+  const chest = await crib.open('agent', { id: 'alice' });
+  const wait = async (n: number): Promise<void> => {
+    const code = `const all = await Promise.all([1, 2, 3, 4, 5].map(() => tools.read())); await tools.write(); return ${n}`;
+    const result = await chest.call('execute_script', { code }, { park: true });
+    if (result.status !== 'waiting') throw new Error(JSON.stringify(result));
+  };
+  for (let n = 0; n < 4; n++) await wait(-n - 1); // its threads and caches stay
+  const before = memory();
+  for (let n = 0; n < WAITING; n++) await wait(n);
+  const after = memory();
+  await crib.close();
+  rmSync(folder, { recursive: true, force: true });
+  const heap = ((after.heap - before.heap) / 1e6).toFixed(1);
+  return [
+    `${WAITING} scripts that wait`,
+    `${((after.all - before.all) / 1e6).toFixed(1)} MB`,
+    `${heap} MB of it in the heap`,
+  ];
+}
+
+function memory(): { readonly heap: number; readonly all: number } {
+  if (globalThis.gc === undefined) throw new Error('run with --expose-gc');
+  globalThis.gc();
+  globalThis.gc();
+  const { heapUsed, rss } = process.memoryUsage();
+  return { heap: heapUsed, all: rss };
+}
+
 async function run(chest: Chest, name: string, input: object = {}): Promise<void> {
-  const result = await chest.call(name, input);
+  const result = await chest.call(name, input, { park: true });
   if (!result.ok) throw new Error(`${name}: ${JSON.stringify(result)}`);
 }
 

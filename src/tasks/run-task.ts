@@ -37,6 +37,8 @@ export interface RunTaskPorts {
   redact(text: string): string;
   /** Announces the approval requests of a batch that was sealed. */
   announceBatch(batch: string): Promise<void>;
+  /** Withdraws the approval requests that a script waits for. */
+  withdrawBatch(batch: string): Promise<void>;
   /** Tells the webhook of a task that it has ended. */
   announce(task: StoredTask, result: ToolResult): void;
   warn(message: string): void;
@@ -80,7 +82,9 @@ async function callTool(task: StoredTask, ports: RunTaskPorts, running: RunningC
     const message = `"${task.tool}" cannot be run: the profile "${profile}" was removed, or the caller may no longer open it.`;
     return failed(toolError('denied', message, { cause }));
   }
-  const refusal = (await whyNot(task, ports)) ?? alreadyCancelled(task);
+  const cancelled = alreadyCancelled(task);
+  if (cancelled !== undefined && task.batch !== undefined) await ports.withdrawBatch(task.batch);
+  const refusal = (await whyNot(task, ports)) ?? cancelled;
   return refusal === undefined ? chest.run(task, running) : chest.refuse(task, refusal);
 }
 

@@ -18,6 +18,7 @@ import type { Crib } from '../crib.ts';
 import type { Engine } from '../engine.ts';
 import { openAgain } from '../open.ts';
 import { noteTaskRunner } from '../running-server.ts';
+import { withdraw } from './answer-here.ts';
 import type { Scheduling } from './scheduling.ts';
 
 /** The background calls of a crib. */
@@ -104,6 +105,7 @@ function createRun(engine: Engine, context: CribContext, own: OwnPorts): (option
       calendar: laterClock,
       redact,
       announceBatch: async (batch) => void (await store.approvals.sealBatch(batch)),
+      withdrawBatch: (batch) => withdraw({ batch }, store.approvals),
       warn,
     });
   };

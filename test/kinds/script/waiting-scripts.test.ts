@@ -67,7 +67,7 @@ const CODE = `
 const CATCH = `try { return await tools.write({ n: 1 }) } catch (error) { return [error.code, error.message, error.tool] }`;
 
 describe('a script that waits for approval', () => {
-  it('goes on after it, makes each call once, and repeats neither time, randomness nor console output', async () => {
+  it('A script that waits for an approval is resumed from its journal: inner calls that were made are not made again; time and randomness replay.', async () => {
     const { crib, made, run } = await open();
     const lines: unknown[] = [];
     const { id, callId } = waitingOf(await run(CODE, { onProgress: (line: unknown) => lines.push(line) }));
