@@ -19,7 +19,7 @@ import { isApprovalId, MAX_SKEW_MS, toListed } from './approval-rows.ts';
 import { jsonOf, numberOf, type Row, type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
 
 /** The keys under which an approval for this subject may be remembered. Approvals without a caller are never remembered. */
-export function grantKeysOf(subject: ApprovalSubject): readonly string[] {
+function grantKeysOf(subject: ApprovalSubject): readonly string[] {
   const { conversation } = subject;
   if (subject.callerId === '') return [];
   // An approval for all arguments was given by a person who saw no answers, so it does not cover a call with answers.

@@ -13,7 +13,10 @@ const no = { decision: 'deny', by: 'bob' } as const;
 const inner = (changes: Partial<NewApproval> = {}) => payment({ batch: 'call-1.1', inside: ['script'], ...changes });
 
 /** What every store keeps to about batches. */
-export function batchesContract(opened: (options?: Partial<StoreOptions>) => Promise<Store>): void {
+export function batchesContract(
+  opened: (options?: Partial<StoreOptions>) => Promise<Store>,
+  place: () => Promise<string>,
+): void {
   it('a request of an unsealed batch is neither listed nor answered', async () => {
     const { approvals } = await opened();
     const { approval } = await addTo(approvals, inner());
@@ -64,6 +67,21 @@ export function batchesContract(opened: (options?: Partial<StoreOptions>) => Pro
     expect((await approvals.list({ limit: 10 })).map(({ id }) => id)).toEqual([first.id]);
     expect((await approvals.answerBatch('call-1.1', yes)).map(({ id }) => id)).toEqual([first.id]);
     expect(await approvals.answer(late.id, yes)).toBeUndefined();
+  });
+
+  it('of two answers at once through two connections, one counts for all of its requests', async () => {
+    const url = await place();
+    if (url === 'memory:') return; // it has one connection
+    const [one, other] = [await opened({ url }), await opened({ url })];
+    for (const batch of ['a.1', 'b.1', 'c.1']) {
+      const items = Array.from({ length: 10 }, (_, n) => inner({ batch, argumentsHash: `${n}` }));
+      await Promise.all(items.map((item) => addTo(one.approvals, item)));
+      await one.approvals.sealBatch(batch);
+      const answers = [one.approvals.answerBatch(batch, yes), other.approvals.answerBatch(batch, no)];
+      const counts = (await Promise.all(answers)).map(({ length }) => length);
+      expect(counts.toSorted((a, b) => a - b)).toEqual([0, 10]);
+      expect(new Set((await other.approvals.ofBatch(batch)).map(({ state }) => state)).size).toBe(1);
+    }
   });
 
   it('equal calls of a script are requests of their own, and each is claimed once', async () => {

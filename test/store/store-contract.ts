@@ -38,7 +38,7 @@ export function storeContract(place: () => Promise<string>, emptyPlace = place):
   describe('bounds on approvals', () => approvalBoundsContract(opened, place, emptyPlace));
   describe('bounds on idempotency keys', () => repeatBoundsContract(opened, place));
   describe('calls parked for a server', () => parkedContract(opened));
-  describe('batches of approvals', () => batchesContract(opened));
+  describe('batches of approvals', () => batchesContract(opened, place));
   describe('remembered approvals with a number of uses', () => grantsContract(opened, place));
   describe('claims', () => claimsContract(opened, place));
   describe('API keys', () => keysContract(opened));

@@ -81,7 +81,7 @@ export const EVENTS = {
   calls: 'a call ended: tool, caller, conversation, outcome, duration; without arguments and answers',
   tasks:
     'a background call of this process changed its state, or one of another process ended; without arguments and results',
-  approvals: 'a request changed, of the newest thousand; long arguments are cut',
+  approvals: 'a request changed, of the newest thousand; a batch is one request; long arguments are cut',
   sources: 'a source changed: its state after the change, whichever process changed it',
   'tools-changed': '`{ added, removed, changed }`, or `{ profile }` if other bundles became active',
 } as const;

@@ -89,3 +89,21 @@ describe('a batch over MCP', () => {
     expect(await gateway.crib.approvals.list({ state: 'waiting' })).toMatchObject([{ id: 'job.1' }]);
   });
 });
+
+describe('a client that wants more than a yes to its own call', () => {
+  it('gets this call alone: what it sends beside approve is not remembered', async () => {
+    const gateway = await openBatches();
+    const send = async (more: object) => {
+      const sent = modernRequest('tools/call', { name: 'pay', arguments: { amount: 3 }, ...more }, ELICITATION);
+      const { messages } = await post(gateway.url(), sent.body, sent.headers);
+      return messages.at(-1)?.result as { readonly requestState?: string; readonly isError?: boolean };
+    };
+    const { requestState } = await send({});
+    const remember = { uses: 100, forMs: 60_000, vary: { amount: { type: 'number' } } };
+    const content = { approve: true, remember, vary: remember.vary };
+    const inputResponses = { 'toolcrib/approval': { action: 'accept', content, remember } };
+    expect((await send({ requestState, inputResponses })).isError ?? false).toBe(false);
+    expect(await gateway.crib.approvals.grants()).toEqual([]);
+    expect(await send({})).toMatchObject({ resultType: 'input_required' });
+  });
+});
