@@ -152,7 +152,7 @@ async function runPrepared(
   const instructions = instructionsOf(call, run, tools.instructions());
   if (endpoint === undefined) {
     const agent = ports.agents[run.host ?? ''] as HostAgent; // looked up before
-    return runHostAgent({ agent, call, tools, ledger, prompt, instructions, end: fork.abort });
+    return runHostAgent({ agent, call, tools, ledger, prompt, instructions });
   }
   const { retries = 2 } = ports.options();
   try {

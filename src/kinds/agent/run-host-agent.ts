@@ -15,20 +15,23 @@ interface HostedAgent {
   readonly ledger: Ledger;
   readonly prompt: string;
   readonly instructions: string;
-  /** Ends the agent and its calls. */
-  end(reason: ToolError): void;
 }
 
 /** Calls a function of the host. Resolves when it answers, passes a limit or is aborted, whatever it does afterwards. */
-export function runHostAgent(hosted: HostedAgent): Promise<ToolResult | Passed> {
-  const { agent, call, tools, ledger, prompt, instructions } = hosted;
+export function runHostAgent({
+  agent,
+  call,
+  tools,
+  ledger,
+  prompt,
+  instructions,
+}: HostedAgent): Promise<ToolResult | Passed> {
   const { approve: _approve, ...caller } = call.caller;
   return new Promise((resolve, reject) => {
     let passed: Passed | undefined;
     const stopListening = call.onAbort((reason) => resolve(passed ?? failed(reason)));
     const pass = (limit: Passed): ToolError => {
       passed ??= limit;
-      hosted.end(limit.error);
       resolve(passed);
       return limit.error;
     };

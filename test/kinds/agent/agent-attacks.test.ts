@@ -184,6 +184,9 @@ describe('secrets', () => {
       expect(refused).toMatchObject({
         error: { code: 'upstream', message: expect.stringContaining('Incorrect API key provided: [secret') },
       });
+      // A part of the key at the place where a long message is cut.
+      server.play([{ status: 401, body: { error: { message: `${'x'.repeat(490)}${KEY}` } } }]);
+      expect(JSON.stringify(await ask())).not.toContain(KEY.slice(0, 6));
       const rows = await crib.calls.list({});
       expect(JSON.stringify([answer, refused, seen, rows])).not.toContain(KEY);
     },

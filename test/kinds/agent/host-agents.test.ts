@@ -7,7 +7,14 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { toAiSdk } from '../../../src/formats/ai-sdk.ts';
 import { toLangChain } from '../../../src/formats/langchain.ts';
 import { fromOpenAICalls } from '../../../src/formats/openai.ts';
-import { type AgentRequest, type CribOptions, createCrib, type HostAgent, textOf } from '../../../src/index.ts';
+import {
+  type AgentRequest,
+  type CribOptions,
+  createCrib,
+  type HostAgent,
+  type ToolInput,
+  textOf,
+} from '../../../src/index.ts';
 import { agent, deskTools, spentOf } from './agent-desk.ts';
 
 /** A crib whose agent `helper` is this function. */
@@ -194,6 +201,31 @@ describe('an agent of the host', () => {
     over.abort();
     expect(await asked).toMatchObject({ error: { code: 'cancelled' } });
     expect(await late.promise).toMatchObject({ ok: false, error: { code: 'cancelled' } });
+  });
+
+  it('that answers before its calls have ended leaves none of them behind', async () => {
+    const ended = Promise.withResolvers<unknown>();
+    const slow: ToolInput = {
+      name: 'slow',
+      description: '',
+      input: { type: 'object' },
+      run: (_, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+        }),
+    };
+    const { ask } = await open(
+      ({ chest }) => {
+        chest.call('slow').then(ended.resolve, ended.reject);
+        return 'answered';
+      },
+      {
+        tools: [slow, agent({ model: undefined, host: 'mine' })],
+        profiles: { desk: { delegate: { library: 'open' } }, library: {} },
+      },
+    );
+    expect(textOf(await ask())).toBe('answered');
+    expect(await ended.promise).toMatchObject({ error: { code: 'cancelled' } });
   });
 
   it('must be a function under its name', async () => {
