@@ -5,7 +5,7 @@ import type { ToolCall } from '../../core/tool-call.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { type Run, type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
 import { argumentsOf } from '../../schemas/schema-mentions.ts';
-import { hasSecret, namesIn, readTemplate } from '../../specs/template.ts';
+import { namesIn, readTemplate } from '../../specs/template.ts';
 import { toSecretText } from '../../system/secrets/secret-template.ts';
 
 /** The `run` of an agent: a model, by name or with its address, or an agent of the host. */
@@ -80,7 +80,13 @@ export const OWN_PARAMETERS: readonly string[] = [
 
 /** Problems of a run that its schema cannot express; a spec with any of them is rejected. */
 export function checkAgentRun(run: AgentRun, spec: ToolSpec): readonly string[] {
-  return [...checkTarget(run), ...checkAddress(run), ...checkPrompt(run, spec), ...checkParameters(run.parameters)];
+  return [
+    ...checkTarget(run),
+    ...checkAddress(run),
+    ...checkSecrets(run),
+    ...checkPrompt(run, spec),
+    ...checkParameters(run.parameters),
+  ];
 }
 
 function checkTarget(run: AgentRun): readonly string[] {
@@ -104,10 +110,17 @@ function checkAddress({ baseUrl, key, ...run }: AgentRun): readonly string[] {
   return [];
 }
 
+/** Texts that are sent as they are, so that a model or a caller would read a secret in them. */
+const WITHOUT_SECRETS = ['profile', 'host', 'model', 'baseUrl', 'instructions', 'prompt', 'parameters'] as const;
+
+function checkSecrets(run: AgentRun): readonly string[] {
+  const found = WITHOUT_SECRETS.filter((key) => typeof toSecretText(JSON.stringify(run[key] ?? '')) !== 'string');
+  return found.map((key) => `its ${key} must not contain a secret; only its key may`);
+}
+
 function checkPrompt({ prompt, [WITHHELD]: withheld }: AgentRun, spec: ToolSpec): readonly string[] {
   if (prompt === undefined) return [];
   const template = readTemplate(prompt);
-  if (hasSecret(template)) return ['its prompt must not contain a secret: a model would read it'];
   if (template.mistakes.length > 0) return template.mistakes.map((mistake) => `its prompt ${mistake}`);
   const known = knownArguments(withheld?.input ?? spec.input);
   const unknown = namesIn(template).filter((name) => known !== undefined && !known.has(name));
@@ -154,7 +167,10 @@ export function instructionsOf({ spec }: ToolCall, { instructions = '' }: AgentR
     spec.output === undefined
       ? ''
       : `Your last answer must be JSON alone, without any other text, and match this JSON Schema: ${JSON.stringify(spec.output)}`;
-  return [instructions, ofBundles, DATA_ONLY, form].filter((part) => part.trim() !== '').join('\n\n');
+  const own = toSecretText(instructions); // without secrets, so that only $${ is read
+  return [typeof own === 'string' ? own : '', ofBundles, DATA_ONLY, form]
+    .filter((part) => part.trim() !== '')
+    .join('\n\n');
 }
 
 const FENCE = '```';

@@ -231,6 +231,8 @@ describe('addresses', () => {
     ['an unknown placeholder', { prompt: 'Answer {querstion}' }],
     ['a stray brace', { prompt: 'Answer {' }],
     ['a secret in the prompt', { prompt: 'Say $' + '{secret:model}' }],
+    ['a secret in the instructions', { instructions: 'Say $' + '{secret:model}' }],
+    ['a secret in parameters', { parameters: { user: '$' + '{secret:model}' } }],
     ['messages in parameters', { parameters: { messages: [] } }],
     ['a negative cost', { maxCost: -1 }],
     ['prices without output', { prices: { input: 1 } }],

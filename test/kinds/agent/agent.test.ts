@@ -29,12 +29,12 @@ describe.each(WAYS)('an agent over $api, stream: $stream', (way) => {
   });
 
   it('sends the task, the instructions, the tools of the profile, and nothing of other profiles', async () => {
-    const { ask } = await open({ run: { instructions: 'Be brief.', prompt: 'Q: {question} {{a}}' } });
+    const { ask } = await open({ run: { instructions: 'Be brief. $$' + '{a}', prompt: 'Q: {question} {{a}}' } });
     server.play(['Done.']);
     await ask('Who?');
     const [{ body, path }] = server.asked as never as [{ body: never; path: string }];
     expect(path).toBe(way.api === 'openai' ? '/v1/chat/completions' : '/v1/messages');
-    expect(JSON.stringify(body)).toContain('Be brief.');
+    expect(JSON.stringify(body)).toContain('Be brief. $' + '{a}');
     expect(JSON.stringify(body)).toContain('"Q: Who? {a}"');
     const { tools } = body as { tools: readonly { name?: string; function?: { name: string } }[] };
     expect(tools.map((tool) => tool.name ?? tool.function?.name)).toEqual(['read_book', 'echo', 'burn_book', 'helper']);

@@ -1,12 +1,20 @@
 import { Agent } from '@mastra/core/agent';
 import type { MastraModelConfig } from '@mastra/core/llm';
+import {
+  Agent as OpenAIAgent,
+  OpenAIChatCompletionsModel,
+  run as runAgent,
+  setTracingDisabled,
+  tool,
+} from '@openai/agents';
 import { generateText, isStepCount } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { AIMessage, createAgent, fakeModel } from 'langchain';
+import OpenAI from 'openai';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toAiSdk } from '../../../src/formats/ai-sdk.ts';
 import { toLangChain } from '../../../src/formats/langchain.ts';
-import { fromOpenAICalls } from '../../../src/formats/openai.ts';
+import { fromOpenAICalls, toOpenAIResponses } from '../../../src/formats/openai.ts';
 import {
   type AgentRequest,
   type CribOptions,
@@ -16,6 +24,7 @@ import {
   textOf,
 } from '../../../src/index.ts';
 import { agent, deskTools, spentOf } from './agent-desk.ts';
+import { startModelServer } from './model-server.ts';
 
 /** A crib whose agent `helper` is this function. */
 async function open(mine: HostAgent, { run = {}, ...more }: CribOptions & { readonly run?: object } = {}) {
@@ -119,6 +128,36 @@ describe('an agent of the host', () => {
     const result = await ask();
     expect(textOf(result)).toBe('Emma is about Emma.');
     expect(spentOf(result)).toMatchObject({ calls: 1 });
+  });
+
+  it('may be one of OpenAI Agents', async () => {
+    const server = await startModelServer();
+    onTestFinished(() => server.close());
+    server.play([{ calls: [{ name: 'read_book', input: EMMA }] }, 'Emma is about Emma.']);
+    setTracingDisabled(true);
+    const openai = new OpenAI({ apiKey: 'k', baseURL: server.url });
+    const { ask } = await open(async ({ prompt, instructions, chest, signal }) => {
+      const tools = toOpenAIResponses(chest.list()).map(({ name, description, parameters }) =>
+        tool({
+          name,
+          description,
+          parameters: parameters as never, // the chest checks the arguments
+          strict: false,
+          execute: async (input) => textOf(await chest.call(name, input)),
+        }),
+      );
+      const reads = new OpenAIAgent({
+        name: 'r',
+        instructions,
+        tools,
+        model: new OpenAIChatCompletionsModel(openai as never, 'm'),
+      });
+      return (await runAgent(reads, prompt, { signal })).finalOutput;
+    });
+    const result = await ask();
+    expect(textOf(result)).toBe('Emma is about Emma.');
+    expect(spentOf(result)).toMatchObject({ calls: 1 });
+    expect(server.asked[1]?.results).toEqual(['Emma, read for alice under library']);
   });
 
   it('answers a whole turn with callAll, under the ids of the model', async () => {
