@@ -10,8 +10,9 @@ import { flagRow, synopsis } from '../src/doors/cli/commands/print-help.ts';
 import { AVAILABLE, COMMANDS } from '../src/doors/cli/commands.ts';
 import { FLAGS, type FlagName, GLOBAL_FLAGS } from '../src/doors/cli/flags.ts';
 import { REST_ERRORS, statusOf } from '../src/doors/rest/answers.ts';
-import { EVENTS } from '../src/doors/rest/event-feed.ts';
+import { FEED_EVENTS } from '../src/doors/rest/event-feed.ts';
 import { LOST_EVENT } from '../src/doors/rest/event-stream.ts';
+import { EVENTS } from '../src/doors/rest/event-watch.ts';
 import type { Route } from '../src/doors/rest/route.ts';
 import { ROUTES } from '../src/doors/rest/routes.ts';
 import { AUDIT_GAUGES, INSTRUMENTS } from '../src/extensions/measure.ts';
@@ -179,7 +180,9 @@ function instrumentTable(): readonly string[] {
 function eventTable(): readonly string[] {
   return table(
     ['event', 'data'],
-    [...Object.entries(EVENTS), [LOST_EVENT.name, LOST_EVENT.data] as const].map(([name, data]) => [code(name), data]),
+    [...Object.entries({ ...EVENTS, ...FEED_EVENTS }), [LOST_EVENT.name, LOST_EVENT.data] as const].map(
+      ([name, data]) => [code(name), data],
+    ),
   );
 }
 

@@ -93,7 +93,7 @@ export const breaker: ExtensionRecord<BreakerConfig & WithClock> = {
         return isPromise(result) ? result.then((settled) => note(attempt, settled, call)) : note(attempt, result, call);
       },
       [FORESEE]({ spec }) {
-        const circuit = circuits.get(subjectOf(spec, ports));
+        const circuit = circuits.get(subjectOf(spec, ports.traitsOf));
         const now = clock.now();
         if (circuit?.probeAt === undefined || now >= circuit.probeAt) return undefined;
         const { error } = refuse(spec, circuit, now);

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { TOOL_ERROR_CODES } from '../../src/core/tool-error.ts';
 import { AVAILABLE, COMMANDS } from '../../src/doors/cli/commands.ts';
 import { statusOf } from '../../src/doors/rest/answers.ts';
-import { EVENTS } from '../../src/doors/rest/event-feed.ts';
+import { FEED_EVENTS } from '../../src/doors/rest/event-feed.ts';
+import { EVENTS } from '../../src/doors/rest/event-watch.ts';
 import { ROUTES } from '../../src/doors/rest/routes.ts';
 import { AUDIT_GAUGES, INSTRUMENTS } from '../../src/extensions/measure.ts';
 import { METRICS } from '../../src/extensions/metrics.ts';
@@ -65,7 +66,7 @@ describe('docs/reference.md', () => {
 
   it('lists the events', () => {
     const names = rowsUnder('docs/reference.md', 'Events').map(([name]) => name?.slice(1, -1));
-    expect(names).toEqual([...Object.keys(EVENTS), 'lost']);
+    expect(names).toEqual([...Object.keys({ ...EVENTS, ...FEED_EVENTS }), 'lost']);
   });
 });
 

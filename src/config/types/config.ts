@@ -191,6 +191,8 @@ export interface ServerConfig {
   readonly port?: number;
   /** Further host names of the server, for example behind a proxy. */
   readonly hosts?: string | readonly string[];
+  /** Origins whose pages may send requests with a credential; default none. */
+  readonly cors?: string | readonly string[];
   /** Time in milliseconds for running calls to finish at shutdown; default 10000. Then they are aborted and answered. */
   readonly graceMs?: number;
 }

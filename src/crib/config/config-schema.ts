@@ -188,6 +188,13 @@ export const configNode: SchemaNode = typed(
         host: text('The address to listen on; default 127.0.0.1.'),
         port: whole('The port; default 2742, 0 for any free port.', 0, 65_535),
         hosts: oneOrMany(text('A host name.'), 'Further host names of the server, for example behind a proxy.'),
+        cors: oneOrMany(
+          text('An origin, such as https://app.example.com.', {
+            pattern: '^https?://[^/\\s*]+$',
+            says: 'an origin such as https://app.example.com, without a path',
+          }),
+          'Origins whose pages may send requests with a credential; default none.',
+        ),
         graceMs: whole(
           'Time in milliseconds for running calls to finish at shutdown; default 10000. Then they are aborted and answered.',
           0,

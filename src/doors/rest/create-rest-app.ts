@@ -1,6 +1,7 @@
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import type { Identity } from '../../core/caller.ts';
 import { messageOf } from '../../core/tool-error.ts';
+import { listOf } from '../../core/visible-text.ts';
 import type { Crib } from '../../crib/crib.ts';
 import { createShapeCheck } from '../../crib/crib-server.ts';
 import {
@@ -54,7 +55,8 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 /** Creates the app with REST, events, health and pages. It does not listen: `startServer` does. */
 export function createRestApp(crib: Crib, options: RestOptions = {}): RestApp {
   const { host = '127.0.0.1', hosts = [], isInsecure = false, maxBodyBytes = MAX_BODY_BYTES } = options;
-  const rules: HostRules = { host, hosts };
+  const origins = () => listOf(crib.server.serverSettings().cors);
+  const rules: HostRules = { host, hosts, origins };
   const whyForbidden = createHostCheck(rules);
   // If other machines can connect, a caller without a credential is never local, even if `access` has changed since.
   const identify = createWhoAsks(crib, () => isInsecure || isLoopbackHost(host));
@@ -75,6 +77,8 @@ export function createRestApp(crib: Crib, options: RestOptions = {}): RestApp {
     const refusal = whyForbidden(context.req.raw);
     return refusal === undefined ? next() : toResponse(refusal);
   });
+  app.use('/api/*', allowOrigins(origins));
+  app.use('/openapi/*', allowOrigins(origins));
   for (const route of ROUTES) {
     const answer = run(route);
     app.on(route.method, pathOf(route), (context) => answer(context.req.raw, context.req.param()));
@@ -85,6 +89,30 @@ export function createRestApp(crib: Crib, options: RestOptions = {}): RestApp {
   app.onError((cause, { req }) => toResponse(failureOf(cause, `${req.method} ${req.path}`, crib)));
   return { fetch: async (request, lent = {}) => app.fetch(request, lent), close: feed.close };
 }
+
+/** Lets pages of allowed origins read answers. They send a credential themselves: cookies are never allowed. */
+function allowOrigins(origins: () => readonly string[]): MiddlewareHandler {
+  return async (context, next) => {
+    const { req } = context;
+    const origin = req.header('origin');
+    const isAllowed = origin !== undefined && origins().includes(origin);
+    if (isAllowed && req.method === 'OPTIONS' && req.header('access-control-request-method') !== undefined)
+      return new Response(null, { status: 204, headers: { ...PREFLIGHT, 'access-control-allow-origin': origin } });
+    await next();
+    if (!isAllowed) return undefined;
+    context.header('access-control-allow-origin', origin);
+    context.header('access-control-expose-headers', 'etag, location, retry-after');
+    context.header('vary', 'Origin');
+    return undefined;
+  };
+}
+
+const PREFLIGHT = {
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
+  'access-control-allow-headers': 'authorization, content-type, if-none-match, last-event-id, traceparent',
+  'access-control-max-age': '600',
+  vary: 'Origin',
+};
 
 /** Converts `{name}` of OpenAPI to `:name` of Hono. */
 function pathOf({ path }: Route): string {

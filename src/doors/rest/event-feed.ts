@@ -1,19 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { TASK_DOOR } from '../../core/ports/task-states.ts';
-import { ToolcribError } from '../../core/tool-error.ts';
+import { whyNotAnswer } from '../../core/approval-request.ts';
+import type { Caller } from '../../core/caller.ts';
+import { isRecord } from '../../core/json.ts';
+import type { Approver } from '../../core/policy.ts';
 import type { Crib } from '../../crib/crib.ts';
-import type { SourceReport } from '../../crib/sources/source-slot.ts';
-import { toShownApproval, toShownTask } from '../shown.ts';
-import { toShownEnd, watchStarts } from './call-events.ts';
 import { createEventStream, type EventStream } from './event-stream.ts';
+import { type EVENTS, type Tell, type Watching, watchCrib } from './event-watch.ts';
 
 /** Sends the events of a crib to listeners. */
 export interface EventFeed {
-  /** A stream of all events from now on; undefined if the limit of listeners is reached. */
-  open(): Promise<ReadableStream<Uint8Array> | undefined>;
+  /** A stream of events from now on, or from the last one that the client has; undefined if the limit of listeners is reached. */
+  open(listening?: Listening): Promise<ReadableStream<Uint8Array> | undefined>;
   /** A stream of other events for one listener; `begin` returns a function that stops them. Undefined if the limit is reached. */
   openOwn(begin: (own: Pick<EventStream, 'send' | 'finish'>) => () => void): ReadableStream<Uint8Array> | undefined;
   close(): void;
+}
+
+/** A listener of events. */
+export interface Listening {
+  /** The caller that listens; absent for an operator, who gets everything. */
+  readonly caller?: Caller;
+  /** The id of the last event that the client has. */
+  readonly lastId?: string;
 }
 
 /** Options for creating an event feed. */
@@ -23,39 +31,56 @@ export interface EventFeedOptions {
   readonly heartbeatMs?: number;
   /** Interval of the checks whether a listener may still listen. Default: 2 seconds. */
   readonly recheckMs?: number;
+  /** Time for which events are still recorded after the last listener has left, so that it can resume. Default: 15 s. */
+  readonly lingerMs?: number;
 }
 
-/** Number of newest approvals to watch. For unchanged ones, only the state is read. */
-const WATCHED_APPROVALS = 1000;
-/** Number of changed approvals to read at once. */
-const APPROVALS_PER_PAGE = 100;
+/** Number and size in characters of the recent events that a client can resume from. */
+const MOST_KEPT = 2000;
+const MOST_KEPT_LENGTH = 4_000_000;
 
-/** Creates a feed that watches the crib only while it has listeners. */
+interface KeptEvent {
+  readonly number: number;
+  readonly event: keyof typeof EVENTS;
+  readonly data: unknown;
+}
+
+interface Listener extends Pick<Listening, 'caller'> {
+  readonly stream: EventStream;
+}
+
+/** Creates a feed that watches the crib only while it has listeners, and shortly after. */
 export function createEventFeed(crib: Crib, options: EventFeedOptions = {}): EventFeed {
-  const { maxListeners = 100, heartbeatMs = 15_000 } = options;
-  const listeners = new Set<EventStream>();
+  const { maxListeners = 100, heartbeatMs = 15_000, lingerMs = 15_000 } = options;
+  const listeners = new Set<Listener>();
   const owns = new Set<EventStream>();
-  const isFull = () => listeners.size + owns.size >= maxListeners;
-  let watching: Watching | undefined;
+  const recent = createRecentEvents();
+  const isFull = () => listeners.size + owns.size + opening >= maxListeners;
+  let opening = 0;
   const tell: Tell = (event, data) => {
-    for (const listener of listeners) listener.send(event, data);
+    const kept = recent.add(event, data);
+    for (const listener of listeners) sendTo(listener, kept, recent.idOf(kept));
   };
-  const beatAll = () => {
-    for (const listener of listeners) listener.beat();
-  };
+  const watching = createLingering(() => watchCrib(crib, tell), { lingerMs, onEnd: recent.restart });
   return {
-    async open() {
+    async open({ lastId, ...listening } = {}) {
       if (isFull()) return undefined;
-      const listener = createEventStream(() => {
+      opening++;
+      await watching.begin().finally(() => opening--); // events from now on are sent
+      const stream = createEventStream(() => {
+        clearInterval(timer);
         listeners.delete(listener);
-        if (listeners.size > 0) return;
-        watching?.stop();
-        watching = undefined;
+        if (listeners.size === 0) watching.leave();
       });
+      const listener: Listener = { ...listening, stream };
+      const timer = setInterval(stream.beat, heartbeatMs).unref();
       listeners.add(listener);
-      watching ??= watch(crib, tell, { heartbeatMs, beatAll });
-      await watching.ready; // events from now on are sent
-      return listener.stream;
+      const missed = lastId === undefined ? [] : recent.after(lastId);
+      const resumed = lastId !== undefined && missed !== undefined;
+      stream.send('hello', { at: new Date().toISOString(), resumed }, resumed ? undefined : recent.lastId());
+      if (missed === undefined) stream.send('reset', {}, recent.lastId());
+      for (const kept of missed ?? []) sendTo(listener, kept, recent.idOf(kept));
+      return stream.stream;
     },
     openOwn(begin) {
       if (isFull()) return undefined;
@@ -70,139 +95,102 @@ export function createEventFeed(crib: Crib, options: EventFeedOptions = {}): Eve
       return own.stream;
     },
     close() {
-      for (const listener of [...listeners, ...owns]) listener.end();
+      for (const { stream } of listeners) stream.end();
+      for (const own of owns) own.end();
+      watching.end();
     },
   };
 }
 
-/** The events, each with its data. */
-export const EVENTS = {
-  'calls-started': 'a call began and has not ended at once: tool, caller, conversation; without arguments',
-  calls: 'a call ended: tool, caller, conversation, outcome, duration; without arguments and answers',
-  tasks:
-    'a background call of this process changed its state, or one of another process ended; without arguments and results',
-  approvals: 'a request changed, of the newest thousand; a batch is one request; long arguments are cut',
-  sources: 'a source changed: its state after the change, whichever process changed it',
-  'tools-changed': '`{ added, removed, changed }`, or `{ profile }` if other bundles became active',
+/** Events of the feed itself: the beginning of a stream, and a gap. */
+export const FEED_EVENTS = {
+  hello: '`{ at, resumed }`: the first event of a stream; `resumed` is true if the events since `Last-Event-ID` follow',
+  reset: '`{}`: the events since `Last-Event-ID` are not kept; read everything again',
 } as const;
 
-type Tell = (event: keyof typeof EVENTS, data: unknown) => void;
-
-interface Watching {
-  /** Resolves when the initial state is known. */
-  readonly ready: Promise<void>;
-  stop(): void;
+function sendTo({ stream, caller }: Listener, { event, data }: KeptEvent, id: string): void {
+  const shown = caller === undefined ? data : shownTo(caller, event, data);
+  if (shown !== undefined) stream.send(event, shown, id);
 }
 
-interface Rhythm {
-  readonly heartbeatMs: number;
-  beatAll(): void;
-}
-
-function watch(crib: Crib, tell: Tell, { heartbeatMs, beatAll }: Rhythm): Watching {
-  const { look, stop: stopLooking } = crib.server.poll(createLook(crib, tell));
-  const tasks = watchTasks(crib, tell);
-  const starts = watchStarts(tell);
-  const name = `restEvents-${randomUUID()}`; // another server may watch the same crib
-  crib.extensions.add({
-    name,
-    priority: 1000,
-    onStart(call) {
-      const { id, door, parent } = call;
-      starts.add(call);
-      if (door === TASK_DOOR && parent === undefined) tasks.look(id);
-    },
-    onEnd(call, result) {
-      starts.drop(call);
-      tell('calls', toShownEnd(call, result));
-      if (result.status === 'waiting') void look();
-    },
-  });
-  const timer = setInterval(beatAll, heartbeatMs).unref();
-  const stops = [
-    () => clearInterval(timer),
-    stopLooking,
-    tasks.stop,
-    starts.stop,
-    () => crib.extensions.remove(name),
-    crib.onChange((changes) => tell('tools-changed', changes)),
-    crib.server.activeSets.onChange((profile) => tell('tools-changed', { profile })),
-  ];
-  return {
-    ready: look(),
-    stop() {
-      for (const end of stops) end();
-    },
-  };
-}
-
-/** Finds changes since the last look; the first look only records the state. */
-function createLook(crib: Crib, tell: Tell): () => Promise<void> {
-  let approvals: ReadonlyMap<string, string> | undefined;
-  let sources: ReadonlyMap<string, string> | undefined;
-  return async () => {
-    const reports = crib.sources();
-    const now = new Map(reports.map((report) => [report.name, JSON.stringify(report)]));
-    for (const report of sources === undefined ? [] : reports)
-      if (sources?.get(report.name) !== now.get(report.name)) tell('sources', toShownSource(report));
-    sources = now;
-    try {
-      const found = (await crib.store?.approvals.states(WATCHED_APPROVALS)) ?? [];
-      const before = approvals;
-      const changed = before === undefined ? [] : found.filter(({ id, state }) => before.get(id) !== state);
-      await tellApprovals(
-        changed.map(({ id }) => id),
-        crib,
-        tell,
-      );
-      approvals = new Map(found.map(({ id, state }) => [id, state]));
-    } catch (cause) {
-      if (!(cause instanceof ToolcribError)) throw cause; // the store is not available now; the next look asks again
+/** The data of an event for a caller that is not an operator: its own calls and tasks, and approvals that concern it. */
+function shownTo(caller: Caller, event: KeptEvent['event'], data: unknown): unknown {
+  if (!isRecord(data)) return undefined;
+  switch (event) {
+    case 'calls':
+    case 'calls-started':
+      return caller.id !== undefined && data.caller === caller.id ? data : undefined;
+    case 'tasks':
+      return isRecord(data.caller) && caller.id !== undefined && data.caller.id === caller.id ? data : undefined;
+    case 'approvals': {
+      const { caller: made, approvers } = data as { readonly caller: Caller; readonly approvers: readonly Approver[] }; // as toShownApproval makes it
+      const isOwn = made.id !== undefined && made.id === caller.id;
+      return isOwn || whyNotAnswer({ callerId: made.id ?? '', approvers }, caller) === undefined ? data : undefined;
     }
-  };
-}
-
-/** Number of tasks whose last state is remembered, so that no state is sent twice. */
-const REMEMBERED_TASKS = 1000;
-
-/** Sends the states of changed tasks, one after the other. */
-function watchTasks(crib: Crib, tell: Tell): { look(id: string): void; stop(): void } {
-  const told = new Map<string, string>();
-  const changed = new Set<string>();
-  let isReading = false;
-  const read = async (): Promise<void> => {
-    if (isReading) return;
-    isReading = true;
-    for (const id of changed) {
-      changed.delete(id);
-      const task = await crib.tasks.get(id).catch(() => undefined); // the store is not available now
-      if (task === undefined) continue;
-      const { arguments: _arguments, result: _result, ...listed } = task;
-      const state = `${task.state} ${task.attempts} ${task.cancelledBy}`;
-      if (told.get(id) === state) continue;
-      told.delete(id); // the newest are at the end
-      told.set(id, state);
-      const [oldest = ''] = told.keys();
-      if (told.size > REMEMBERED_TASKS) told.delete(oldest);
-      tell('tasks', toShownTask(listed));
-    }
-    isReading = false;
-  };
-  const look = (id: string): void => {
-    changed.add(id);
-    void read();
-  };
-  return { look, stop: crib.store?.tasks.onChange(look) ?? (() => {}) };
-}
-
-/** Sends these approvals, oldest first, page by page. */
-async function tellApprovals(ids: readonly string[], crib: Crib, tell: Tell): Promise<void> {
-  for (let start = 0; start < ids.length; start += APPROVALS_PER_PAGE) {
-    const page = ids.slice(start, start + APPROVALS_PER_PAGE);
-    for (const approval of await crib.approvals.list({ ids: page })) tell('approvals', toShownApproval(approval));
+    case 'tools-changed':
+      return {}; // names of tools may be hidden
+    case 'sources':
+      return undefined;
   }
 }
 
-function toShownSource({ since, malformed: _malformed, excluded: _excluded, ...report }: SourceReport): object {
-  return since === undefined ? report : { ...report, since: new Date(since).toISOString() };
+/** Starts a watch with the first listener, and ends it some time after the last one has left. */
+function createLingering(start: () => Watching, { lingerMs, onEnd }: { readonly lingerMs: number; onEnd(): void }) {
+  let watching: Watching | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const end = (): void => {
+    clearTimeout(timer);
+    if (watching === undefined) return;
+    watching.stop();
+    watching = undefined;
+    onEnd();
+  };
+  return {
+    end,
+    begin(): Promise<void> {
+      clearTimeout(timer);
+      watching ??= start();
+      return watching.ready;
+    },
+    leave(): void {
+      if (lingerMs === 0) end();
+      else timer = setTimeout(end, lingerMs).unref();
+    },
+  };
+}
+
+/** The recent events. Ids name the run of the watch, so that no event of another run is taken for one of this run. */
+function createRecentEvents() {
+  const kept: { readonly event: KeptEvent; readonly length: number }[] = [];
+  let run = randomUUID().slice(0, 8);
+  let number = 0;
+  let length = 0;
+  const idOf = (event: Pick<KeptEvent, 'number'>): string => `${run}-${event.number}`;
+  return {
+    idOf,
+    lastId: () => idOf({ number }),
+    add(event: KeptEvent['event'], data: unknown): KeptEvent {
+      const added = { number: ++number, event, data };
+      const size = JSON.stringify(data)?.length ?? 0;
+      kept.push({ event: added, length: size });
+      length += size;
+      while (kept.length > MOST_KEPT || (length > MOST_KEPT_LENGTH && kept.length > 1))
+        length -= kept.shift()?.length ?? 0;
+      return added;
+    },
+    /** The events after an id; undefined if some of them are not kept. */
+    after(id: string): readonly KeptEvent[] | undefined {
+      const [, of, at] = /^([\da-f]{8})-(\d{1,15})$/.exec(id) ?? [];
+      const last = Number(at);
+      const oldest = kept[0]?.event.number ?? number + 1;
+      if (of !== run || last > number || last < oldest - 1) return undefined;
+      return kept.flatMap(({ event }) => (event.number > last ? [event] : []));
+    },
+    restart(): void {
+      run = randomUUID().slice(0, 8);
+      kept.length = 0;
+      length = 0;
+      number = 0;
+    },
+  };
 }

@@ -22,7 +22,8 @@ export const LOST_EVENT = {
 /** A stream of server-sent events to one listener. */
 export interface EventStream {
   readonly stream: ReadableStream<Uint8Array>;
-  send(event: string, data: unknown): void;
+  /** Sends an event; `id` lets the client resume after it. */
+  send(event: string, data: unknown, id?: string): void;
   /** Sends a heartbeat if no event is waiting. */
   beat(): void;
   /** Ends the stream after the events that are waiting. */
@@ -73,9 +74,9 @@ export function createEventStream(onGone: () => void): EventStream {
   );
   return {
     stream,
-    send(event, data) {
+    send(event, data, id) {
       if (isOver) return;
-      backlog.add(toText(event, data));
+      backlog.add(toText(event, data, id));
       flush();
     },
     beat() {
@@ -122,6 +123,6 @@ function createBacklog() {
   };
 }
 
-function toText(event: string, data: unknown): string {
-  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+function toText(event: string, data: unknown, id?: string): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

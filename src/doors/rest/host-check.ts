@@ -8,6 +8,8 @@ export interface HostRules {
   readonly host: string;
   /** Further names, for example behind a proxy. */
   readonly hosts: readonly string[];
+  /** Origins whose pages may send requests. */
+  origins?(): readonly string[];
 }
 
 /** Addresses that mean all interfaces of the machine. */
@@ -20,10 +22,14 @@ export function isLoopbackHost(host: string): boolean {
 }
 
 /**
- * Refuses requests with an unknown Host, which prevents DNS rebinding, and requests from pages of another origin.
- * CORS is not supported.
+ * Refuses requests with an unknown Host, which prevents DNS rebinding, and requests from pages of another origin,
+ * except of those that the operator allows.
  */
-export function createHostCheck({ host, hosts }: HostRules): (request: Request) => Answer | undefined {
+export function createHostCheck({
+  host,
+  hosts,
+  origins = () => [],
+}: HostRules): (request: Request) => Answer | undefined {
   const known = new Set([host, ...hosts].map(bare));
   // A request to an IP address cannot come from DNS rebinding.
   const isAny = WILDCARDS.includes(bare(host));
@@ -45,7 +51,7 @@ export function createHostCheck({ host, hosts }: HostRules): (request: Request) 
       if (seen.size === MOST_SEEN) seen.clear();
       seen.add(pair);
     }
-    return isCrossOrigin(request, header)
+    return isCrossOrigin(request, header) && !origins().includes(request.headers.get('origin') ?? '')
       ? forbidden('Requests from pages of another origin are not allowed.')
       : undefined;
   };

@@ -1,5 +1,7 @@
 import { ok } from './answers.ts';
 import { describeRoutes } from './openapi-document.ts';
+import { PROFILE_OPENAPI_ROUTE } from './profile-openapi.ts';
+import { referencePage } from './reference-page.ts';
 import type { Route } from './route.ts';
 import { APPROVAL_BINDING_ROUTE } from './routes/approval-binding-route.ts';
 import { APPROVAL_ROUTES } from './routes/approval-routes.ts';
@@ -60,6 +62,8 @@ export const ROUTES: readonly Route[] = [
   EVENTS_ROUTE,
   ...HEALTH_ROUTES,
   OPENAPI_ROUTE,
+  PROFILE_OPENAPI_ROUTE,
+  referencePage(() => ROUTES),
   ...CONSOLE_ROUTES,
   ...LATER_ROUTES,
 ];

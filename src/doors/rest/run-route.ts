@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { JsonSchema } from '../../core/json.ts';
 import type { Issue } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
@@ -7,7 +8,7 @@ import { createWhoAsksApi, type Identify, letIn } from './authenticate.ts';
 import type { ConsoleFiles } from './console-files.ts';
 import type { EventFeed } from './event-feed.ts';
 import { createRecentUse } from './recent-use.ts';
-import type { Route } from './route.ts';
+import type { Route, RouteCaller } from './route.ts';
 import type { Sessions } from './sessions.ts';
 import { object } from './shapes.ts';
 
@@ -54,13 +55,33 @@ export function createRunner(options: RouteRunnerOptions): (route: Route) => Ans
       const values = { query: query.value, body: body.value };
       const asked = { crib, asker, params, ...values, request, feed, files, sessions, use, identify };
       const answer = await route.run(asked);
-      if (!(answer instanceof Response)) return toResponse(answer);
+      if (!(answer instanceof Response)) return withTag(answer, request);
       const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
       if (!isStream) return answer;
       // The credential may expire or be revoked while the stream is open.
-      return endWhenForbidden(answer, async () => !('status' in letIn(await identify(request), route.who)), recheckMs);
+      const isAllowed = async () => isSameCaller(asker, letIn(await identify(request), route.who));
+      return endWhenForbidden(answer, isAllowed, recheckMs);
     };
   };
+}
+
+/** Sends an answer; to a client that already has it, 304 without a body. */
+function withTag(answer: Answer, { method, headers }: Request): Response {
+  if (answer.status !== 200 || (method !== 'GET' && method !== 'HEAD')) return toResponse(answer);
+  const tag = `"${hash('sha256', JSON.stringify(answer.body)).slice(0, 32)}"`;
+  const known = (headers.get('if-none-match') ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
+  const tagged = { ...answer, headers: { ...answer.headers, etag: tag } };
+  if (!known.includes(tag) && !known.includes('*')) return toResponse(tagged);
+  const { headers: sent } = toResponse({ ...tagged, body: null });
+  sent.delete('content-type');
+  return new Response(null, { status: 304, headers: sent });
+}
+
+/** True if a caller still has the rights with which it opened a stream. */
+function isSameCaller(before: RouteCaller, now: RouteCaller | Answer): boolean {
+  if ('status' in now || now.operator !== before.operator) return false;
+  const rightsOf = ({ caller: { id, roles, permissions } }: RouteCaller) => JSON.stringify([id, roles, permissions]);
+  return rightsOf(now) === rightsOf(before);
 }
 
 /** The text of the body, or the refusal. */

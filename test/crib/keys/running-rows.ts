@@ -43,6 +43,14 @@ const ended: Show = async ({ crib, upstream }) => {
   return (await answering).status;
 };
 
+/** The status that a page of another origin gets. */
+const crossOrigin: Show = async ({ crib }) => {
+  const running = await startServer(crib);
+  const { status } = await fetch(`${running.url}/api/session`, { headers: { origin: 'https://app.test' } });
+  await running.close();
+  return status;
+};
+
 const TOUCH = { tools: [{ name: 'run', description: 'Runs', run: { kind: 'shell', command: ['true'] } }] };
 const unconfined: Show = async (place) => {
   withPrograms(['bwrap']);
@@ -150,6 +158,7 @@ const polled = (refreshMs: number) => ({
 
 export const runningRows: readonly Row[] = [
   row('server.hosts', [{ server: { port: 0 } }, { server: { port: 0, hosts: 'proxy.test' } }], answered),
+  row('server.cors', [{ server: { port: 0 } }, { server: { port: 0, cors: 'https://app.test' } }], crossOrigin),
   row('server.graceMs', [serving({}), serving({ graceMs: 0 })], ended),
   row(
     'executors.shell.sandbox',

@@ -9,13 +9,15 @@ import { execute, type Served, serve } from './served.ts';
 
 interface Event {
   readonly event: string;
+  readonly id?: string;
   // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it is what it tests
   readonly data: any;
 }
 
 /** Listens until the test ends. */
-async function listen({ app, token }: Served, path = '/api/events') {
-  const request = new Request(`http://127.0.0.1${path}`, { headers: { authorization: `Bearer ${token}` } });
+async function listen({ app, token }: Served, path = '/api/events', more: Record<string, string> = {}) {
+  const headers = { authorization: `Bearer ${token}`, ...more };
+  const request = new Request(`http://127.0.0.1${path}`, { headers });
   const response = await app.fetch(request);
   return { response, ...listenTo(response.body) };
 }
@@ -45,7 +47,8 @@ function listenTo(stream: ReadableStream<Uint8Array> | null | undefined) {
 function readEvent(block: string): Event | undefined {
   const [, event] = /^event: (.*)$/m.exec(block) ?? [];
   const [, data] = /^data: (.*)$/m.exec(block) ?? [];
-  return event === undefined ? undefined : { event, data: JSON.parse(data ?? 'null') };
+  const [, id] = /^id: (.*)$/m.exec(block) ?? [];
+  return event === undefined ? undefined : { event, data: JSON.parse(data ?? 'null'), ...(id !== undefined && { id }) };
 }
 
 describe('events', () => {
@@ -169,6 +172,7 @@ describe('events', () => {
     const { reader } = await listen(served);
     const first = await reader.read();
     expect(first.value).toBe(': connected\n\n');
+    expect((await reader.read()).value).toMatch(/^id: \S+\nevent: hello\n/);
     expect((await reader.read()).value).toMatch(/^: \n\n/);
   });
 
@@ -177,12 +181,13 @@ describe('events', () => {
     const { next } = await listen(served);
     for (let a = 0; a < 1100; a++) await execute(served.ask, 'tell', {});
     const { data } = await next('lost');
-    expect(data.count).toBeGreaterThan(50);
-    expect(data.count).toBeLessThan(200);
+    // Each call has two events.
+    expect(data.count).toBeGreaterThan(1150);
+    expect(data.count).toBeLessThan(1300);
   });
 
   it('have a limited number of listeners, and watching ends with the last of them', async () => {
-    const served = await serve({ events: { maxListeners: 2 } });
+    const served = await serve({ events: { maxListeners: 2, lingerMs: 0 } });
     const before = served.crib.extensions.list().length;
     const listeners = [await listen(served), await listen(served)];
     expect(served.crib.extensions.list()).toHaveLength(before + 1);
@@ -193,6 +198,52 @@ describe('events', () => {
     for (const { reader } of listeners) await reader.cancel();
     await vi.waitFor(() => expect(served.crib.extensions.list()).toHaveLength(before));
     await listen(served);
+  });
+
+  it('resume after the last event that the client has, or tell of a gap', async () => {
+    const served = await serve();
+    const first = await listen(served);
+    const hello = await first.next('hello');
+    expect(hello).toMatchObject({ id: expect.any(String), data: { resumed: false } });
+    await execute(served.ask, 'add', { a: 1, b: 2 });
+    const { id = '' } = await first.next('calls');
+    await first.reader.cancel();
+    await execute(served.ask, 'echo', {});
+    const second = await listen(served, '/api/events', { 'last-event-id': id });
+    expect((await second.next('hello')).data.resumed).toBe(true);
+    expect((await second.next('calls-started')).data).toMatchObject({ tool: 'echo' });
+    const { id: last = '' } = await second.next('calls');
+    const third = await listen(served, '/api/events', { 'last-event-id': last });
+    await execute(served.ask, 'long', {});
+    expect((await third.next('calls')).data).toMatchObject({ tool: 'long' });
+    for (const unknown of ['x', '00000000-1', `${last}0`, `${last.slice(0, 8)}-99999`]) {
+      const { next } = await listen(served, '/api/events', { 'last-event-id': unknown });
+      expect((await next('hello')).data.resumed).toBe(false);
+      expect(await next('reset')).toMatchObject({ id: expect.any(String), data: {} });
+    }
+  });
+
+  it('are for a caller its own calls and the approvals that concern it', async () => {
+    const served = await serve({ access: true });
+    const { key } = await served.crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test');
+    const { next, rest } = await listen({ ...served, token: key });
+    await execute(served.ask, 'add', { a: 1, b: 2 }, {}, served.token);
+    await execute(served.ask, 'wipe', { what: 'theirs' }, {}, served.token);
+    served.crib.register({ name: 'hidden_name', description: 'x', run: () => 1 });
+    await execute(served.ask, 'echo', {}, {}, key);
+    expect((await next('calls')).data).toMatchObject({ tool: 'echo', caller: 'key:ci' });
+    await execute(served.ask, 'wipe', { what: 'mine' }, {}, key);
+    expect((await next('approvals')).data).toMatchObject({ arguments: { what: 'mine' } });
+    expect(rest()).not.toMatch(/hidden_name|theirs/);
+  });
+
+  it('end with the credential of the listener', async () => {
+    const served = await serve({ access: true, events: { heartbeatMs: 5 } });
+    const { key, info } = await served.crib.keys.create({ name: 'root', roles: ['admin'] }, 'test');
+    const { next } = await listen({ ...served, token: key });
+    await next('hello');
+    await served.crib.keys.revoke(info.id, 'test');
+    expect((await next('nothing')).event).toBe('end');
   });
 
   it('end when the server closes', async () => {

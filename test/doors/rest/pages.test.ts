@@ -183,3 +183,44 @@ describe('/openapi.json', () => {
     expect(JSON.stringify(json)).not.toContain('"$ref":"#/components/schemas/Missing');
   });
 });
+
+describe('/docs', () => {
+  it('has every available route, without scripts and outside assets', async () => {
+    const { ask } = await serve({ access: true });
+    const { status, text, headers } = await ask('/docs');
+    expect(status).toBe(200);
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'/);
+    expect(headers.get('content-security-policy')).not.toContain('unsafe');
+    expect(text).not.toMatch(/<(script|img|link|iframe)|<[^>]*\s(src|style|on\w+)=|href="(?![#/])/i);
+    for (const { method, path, group } of ROUTES) if (group !== 'later') expect(text).toContain(`${method} ${path}`);
+    const ids = [...text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const [, href = ''] of text.matchAll(/href="#([^"]*)"/g)) expect(ids).toContain(href);
+  });
+});
+
+describe('/openapi/{profile}.json', () => {
+  it('has the tools of the profile as operations that can be called as described', async () => {
+    const { ask } = await serve();
+    const { json } = await ask('/openapi/usual.json');
+    const paths = Object.keys(json.paths);
+    expect(paths).toContain('/api/tools/execute/add');
+    expect(paths).not.toContain('/api/tools/execute/secret_tool');
+    const operation = json.paths['/api/tools/execute/add'].post;
+    expect(operation).toMatchObject({ operationId: 'add', 'x-toolcrib-danger': 'read' });
+    const { properties } = operation.requestBody.content['application/json'].schema;
+    expect(properties.arguments).toMatchObject({ required: ['a', 'b'] });
+    const body = { arguments: { a: 1, b: 2 }, profile: properties.profile.const };
+    expect((await ask('/api/tools/execute/add', { body })).json.data).toBe(3);
+    expect(JSON.stringify(json.components.schemas)).not.toContain('Missing');
+  });
+
+  it('is for callers that may use the profile', async () => {
+    const { ask, crib } = await serve({ access: true });
+    const { key } = await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test');
+    expect((await ask('/openapi/usual.json', { token: key })).status).toBe(200);
+    for (const file of ['other.json', 'nothing.json', 'usual', 'usual.yaml', '.json'])
+      expect((await ask(`/openapi/${file}`, { token: key })).status, file).toBe(404);
+    expect((await ask('/openapi/usual.json')).status).toBe(401);
+  });
+});

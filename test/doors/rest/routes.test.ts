@@ -295,6 +295,7 @@ const SUCCESSES: Readonly<Record<string, (served: Served) => Promise<Example>>> 
   'DELETE /api/session': async () => ({ path: '/api/session', headers: OURS }),
   'GET /healthz': async () => ({ path: '/healthz' }),
   'GET /readyz': async () => ({ path: '/readyz' }),
+  'GET /openapi/{file}': async () => ({ path: '/openapi/usual.json' }),
   'GET /openapi.json': async () => ({ path: '/openapi.json' }),
 };
 

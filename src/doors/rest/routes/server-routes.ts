@@ -66,12 +66,16 @@ export const EVENTS_ROUTE: Route = {
   method: 'GET',
   path: '/api/events',
   group: 'calls',
-  says: 'Streams server-sent events: calls, tasks, approvals, sources, tools-changed. Missed events are not repeated; `lost` tells a slow client how many events were dropped.',
-  who: 'operator',
+  says: 'Streams server-sent events: calls, calls-started, tasks, approvals, sources, tools-changed. `Last-Event-ID` resumes; `lost` tells a slow client how many events were dropped. A caller gets its own calls and tasks, and approvals that concern it.',
+  who: 'credential',
   answers: { 200: { says: 'An endless event stream.', type: 'text/event-stream' } },
-  async run({ feed, request }) {
+  async run({ feed, request, asker }) {
     if (request.method === 'HEAD') return new Response(null, { headers: EVENT_HEADERS });
-    const stream = await feed.open();
+    const lastId = request.headers.get('last-event-id');
+    const stream = await feed.open({
+      ...(!asker.operator && { caller: asker.caller }),
+      ...(lastId !== null && { lastId }),
+    });
     if (stream !== undefined) return new Response(stream, { headers: EVENT_HEADERS });
     return refuse(503, {
       code: 'unavailable',
@@ -85,8 +89,6 @@ export const EVENTS_ROUTE: Route = {
 const LATER: readonly (readonly [Route['method'], string])[] = [
   ['GET', '/api/pins'],
   ['POST', '/api/pins'],
-  ['GET', '/openapi/{profile}'], // with .json at its end
-  ['GET', '/docs'],
 ];
 
 export const LATER_ROUTES: readonly Route[] = LATER.map(([method, path]) => ({
