@@ -51,7 +51,6 @@ it.each(Object.keys(LOSSES))('an event stream ends when %s', async (loss) => {
   const ended = readAll(events);
   await LOSSES[loss]?.(scene);
   await ended;
-  expect((await app.fetch(new Request('http://127.0.0.1/api/events', { headers }))).status).toBeGreaterThanOrEqual(401);
 });
 
 it('an event stream of a caller that keeps its access stays open', async () => {
