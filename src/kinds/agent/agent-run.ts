@@ -7,6 +7,7 @@ import { type Run, type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
 import { argumentsOf } from '../../schemas/schema-mentions.ts';
 import { namesIn, readTemplate } from '../../specs/template.ts';
 import { toSecretText } from '../../system/secrets/secret-template.ts';
+import type { AgentConfig } from './agent-kind.ts';
 
 /** The `run` of an agent: a model, by name or with its address, or an agent of the host. */
 export interface AgentRun extends Run {
@@ -68,15 +69,7 @@ const OF_MODELS = ['model', 'api', 'baseUrl', 'key', 'maxOutputTokens', 'stream'
 /** Keys of a run that belong to the address. A named model has its own. */
 const OF_ADDRESS = ['api', 'key'] as const;
 /** Members of a request that the loop sets itself. */
-export const OWN_PARAMETERS: readonly string[] = [
-  'messages',
-  'model',
-  'stream',
-  'stream_options',
-  'system',
-  'tools',
-  'n',
-];
+const OWN_PARAMETERS: readonly string[] = ['messages', 'model', 'stream', 'stream_options', 'system', 'tools', 'n'];
 
 /** Problems of a run that its schema cannot express; a spec with any of them is rejected. */
 export function checkAgentRun(run: AgentRun, spec: ToolSpec): readonly string[] {
@@ -195,4 +188,23 @@ function withoutFence(text: string): string {
 /** Looks up a model of the configuration. */
 export function namedModel<T>(models: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return isRecord(models) && Object.hasOwn(models, name) ? models[name] : undefined;
+}
+
+/** The models of the configuration, and the names of the agents of the host. */
+export interface Known {
+  readonly models: NonNullable<AgentConfig['models']>;
+  readonly agents: readonly string[];
+}
+
+/** The reason why a run has no model or agent. */
+export function missingPart({ host, model = '', baseUrl }: AgentRun, { models, agents }: Known): string | undefined {
+  if (host !== undefined)
+    return agents.includes(host) ? undefined : `createCrib({ agents }) has no "${host}".${didYouMean(host, agents)}`;
+  if (baseUrl !== undefined) return undefined;
+  const entry = namedModel(models, model);
+  if (entry === undefined) return `executors.agent.models has no "${model}".${didYouMean(model, Object.keys(models))}`;
+  const taken = Object.keys(entry.parameters ?? {}).find((key) => OWN_PARAMETERS.includes(key));
+  return (
+    taken && `parameters of executors.agent.models.${model} must not have "${taken}", which the agent sets itself.`
+  );
 }
