@@ -10,14 +10,14 @@ import { type EVENTS, type Tell, type Watching, watchCrib } from './event-watch.
 /** Sends the events of a crib to listeners. */
 export interface EventFeed {
   /** A stream of events from now on, or from the last one that the client has; undefined if the limit of listeners is reached. */
-  open(listening?: Listening): Promise<ReadableStream<Uint8Array> | undefined>;
+  open(listening?: EventListening): Promise<ReadableStream<Uint8Array> | undefined>;
   /** A stream of other events for one listener; `begin` returns a function that stops them. Undefined if the limit is reached. */
   openOwn(begin: (own: Pick<EventStream, 'send' | 'finish'>) => () => void): ReadableStream<Uint8Array> | undefined;
   close(): void;
 }
 
 /** A listener of events. */
-export interface Listening {
+export interface EventListening {
   /** The caller that listens; absent for an operator, who gets everything. */
   readonly caller?: Caller;
   /** The id of the last event that the client has. */
@@ -45,7 +45,7 @@ interface KeptEvent {
   readonly data: unknown;
 }
 
-interface Listener extends Pick<Listening, 'caller'> {
+interface Listener extends Pick<EventListening, 'caller'> {
   readonly stream: EventStream;
 }
 
