@@ -6,7 +6,7 @@ import { type Executor, REPLACES } from '../core/executor.ts';
 import { type CribContext, pathOf } from '../core/ports/crib-context.ts';
 import { defined } from '../core/read-options.ts';
 import { createKeys } from '../identity/api-keys.ts';
-import { createIdentify, type IdentifyOptions } from '../identity/identify.ts';
+import { createIdentify, type IdentifyOptions, lazySignIn } from '../identity/identify.ts';
 import { createOperatorToken, type OperatorSetting, readOperatorSetting } from '../identity/operator-token.ts';
 import { laterClock, systemClock } from '../system/clock.ts';
 import { requireNode } from '../system/require-node.ts';
@@ -199,9 +199,10 @@ function allSections({ generation, host }: Pick<Engine, 'generation' | 'host'>):
 /** The members of a crib for authentication. `setting` is the operator token setting of the environment. */
 function createIdentity(
   { access, profiles, warn }: Engine,
-  { store, privateFolder, hide }: CribContext,
+  { store, privateFolder, hide, revealSecret }: CribContext,
   setting: OperatorSetting | undefined,
-): Pick<Crib, 'identify' | 'keys'> & Pick<CribServer, 'operatorToken' | 'operatorTokenFile' | 'stateWarnings'> {
+): Pick<Crib, 'identify' | 'keys'> &
+  Pick<CribServer, 'operatorToken' | 'operatorTokenFile' | 'stateWarnings' | 'signIn'> {
   const operatorToken = createOperatorToken(setting, {
     folder: () => pathOf(privateFolder(), warn),
     hide: (value) => hide('operator token', value),
@@ -211,6 +212,7 @@ function createIdentity(
   return {
     identify: createIdentify(options),
     keys: createKeys(store?.keys, options),
+    signIn: lazySignIn({ access, revealSecret, ...clocks }),
     operatorToken: operatorToken.get,
     operatorTokenFile: operatorToken.file,
     stateWarnings: () => privateFolder().warnings,

@@ -13,6 +13,7 @@ import type { TraitsOf } from '../core/ports/extension-ports.ts';
 import { defined, describe } from '../core/read-options.ts';
 import type { Source } from '../core/source.ts';
 import { type Issue, ToolcribError } from '../core/tool-error.ts';
+import type { IssuerSignIn } from '../identity/sign-in.ts';
 import { traitsOf } from '../kinds/index.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
 import { type Listening, noteListening } from '../system/fetch/own-addresses.ts';
@@ -40,6 +41,8 @@ export interface CribServer extends ConsoleParts {
   readonly activeSets: CribActiveSets;
   /** The operator token, created if there is none. Its holder is the operator, so show it only to the owner of this machine. */
   operatorToken(): Promise<string>;
+  /** Sign-in of people at the issuer of `access.jwt`. */
+  readonly signIn: IssuerSignIn;
   /** The file of the operator token; undefined if an environment variable holds it, or no file can be written. */
   operatorTokenFile(): string | undefined;
   /** Warnings about the folder of the operator token and the audit key. Creates the folder. */
@@ -100,7 +103,10 @@ export interface CribServer extends ConsoleParts {
 
 /** Members that `createCrib` passes in. */
 type Made = Pick<Crib, 'open' | 'openAll'> &
-  Pick<CribServer, 'openAtDoor' | 'operatorToken' | 'operatorTokenFile' | 'stateWarnings' | 'callRow' | 'runTasks'> & {
+  Pick<
+    CribServer,
+    'openAtDoor' | 'operatorToken' | 'operatorTokenFile' | 'signIn' | 'stateWarnings' | 'callRow' | 'runTasks'
+  > & {
     readonly configuration: Pick<Configuration, 'shown'> | undefined;
   };
 

@@ -11,6 +11,7 @@ import { isKeyLike, readKey, stateOf } from './api-keys.ts';
 import type { VerifyJwt } from './jwt.ts';
 import type { OperatorToken } from './operator-token.ts';
 import { grant, grantAll, grantUsual, type Holder, isReservedId, type Recognised } from './roles.ts';
+import type { createSignIn, IssuerSignIn } from './sign-in.ts';
 
 /** Options for identifying callers. */
 export interface IdentifyOptions {
@@ -88,6 +89,15 @@ function recogniseTokens(options: IdentifyOptions): Recognise {
     if (typeof holder === 'string') return refused(`The token is refused: ${holder}.`);
     if (isReservedId(holder.id)) return refused(`The token is refused: its subject "${holder.id}" is reserved.`);
     return grant({ ...holder, credential: TOKEN }, access, options.profiles());
+  };
+}
+
+/** A sign-in whose code is loaded at its first use. */
+export function lazySignIn(ports: Parameters<typeof createSignIn>[0]): IssuerSignIn {
+  const load = async (): Promise<IssuerSignIn> => (await import('./sign-in.ts')).createSignIn(ports);
+  return {
+    begin: async (redirectUri) => (await load()).begin(redirectUri),
+    finish: async (start, code) => (await load()).finish(start, code),
   };
 }
 

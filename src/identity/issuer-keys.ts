@@ -129,15 +129,31 @@ async function fetchKeys(address: IssuerAddress): Promise<readonly PublishedKey[
 }
 
 async function discover(address: IssuerAddress): Promise<URL> {
-  const { issuer } = address;
-  const url = new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
-  const found = await fetchObject(url, { ...address, mayBePrivate: true });
-  if (found.issuer !== issuer) throw wrong(url, 'for another issuer');
-  const { jwks_uri: keysAt } = found;
-  if (typeof keysAt !== 'string' || !URL.canParse(keysAt)) throw wrong(url, 'without jwks_uri');
-  const keysUrl = new URL(keysAt);
-  if (isDowngrade(url, keysUrl)) throw wrong(url, 'with a jwks_uri that is not https');
-  return keysUrl;
+  return endpointIn(await discoverIssuer(address), 'jwks_uri', address.issuer);
+}
+
+/** Fetches the description of an issuer. Throws if it is of another issuer. */
+export async function discoverIssuer(
+  address: Pick<IssuerAddress, 'issuer' | 'timeoutMs'>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const url = wellKnown(address.issuer);
+  const found = await fetchObject(url, { timeoutMs: address.timeoutMs, mayBePrivate: true });
+  if (found.issuer !== address.issuer) throw wrong(url, 'for another issuer');
+  return found;
+}
+
+/** An address in the description of an issuer. Throws if it is missing, or less protected than the issuer. */
+export function endpointIn(found: Readonly<Record<string, unknown>>, name: string, issuer: string): URL {
+  const url = wellKnown(issuer);
+  const at = found[name];
+  if (typeof at !== 'string' || !URL.canParse(at)) throw wrong(url, `without ${name}`);
+  const endpoint = new URL(at);
+  if (isDowngrade(url, endpoint)) throw wrong(url, `with a ${name} that is not https`);
+  return endpoint;
+}
+
+function wellKnown(issuer: string): URL {
+  return new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
 }
 
 interface FetchOptions {

@@ -171,6 +171,12 @@ export interface JwtConfig {
   readonly rolesClaim?: string;
   /** The claim that holds the permissions; default permissions, scope and scp. */
   readonly permissionsClaim?: string;
+  /** Signs people in at the issuer, with a browser (authorization code with PKCE). */
+  readonly signIn?: {
+    readonly clientId: string;
+    readonly secret?: SecretText;
+    readonly scopes?: string | readonly string[];
+  };
   /** Tolerated difference to the issuer's clock in milliseconds; default 0. */
   readonly clockToleranceMs?: number;
 }
@@ -191,6 +197,8 @@ export interface ServerConfig {
   readonly port?: number;
   /** Further host names of the server, for example behind a proxy. */
   readonly hosts?: string | readonly string[];
+  /** The address of the server for browsers, for example behind a proxy that ends TLS. */
+  readonly publicUrl?: string;
   /** Origins whose pages may send requests with a credential; default none. */
   readonly cors?: string | readonly string[];
   /** Time in milliseconds for running calls to finish at shutdown; default 10000. Then they are aborted and answered. */

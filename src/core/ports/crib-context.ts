@@ -39,6 +39,8 @@ export interface CribContext {
   redact(text: string): string;
   /** Adds a value that `redact` removes. */
   hide(name: string, value: string): void;
+  /** The value of a secret that may be sent to this host. Rejects if the secret is not bound to it. */
+  revealSecret(name: string, host: string): Promise<string>;
   /** The HMAC-SHA256 of a text, keyed with the named secret. */
   sign(secret: string, text: string): Promise<string>;
 }
@@ -53,6 +55,9 @@ export const NO_CONTEXT: CribContext = {
   formerFolders: () => [],
   redact: (text) => text,
   hide: () => {},
+  revealSecret: async (name) => {
+    throw new ToolcribError('unknown_secret', `The secret "${name}" was not found: this crib has no secrets.`);
+  },
   sign: async (secret) => {
     throw new ToolcribError('unknown_secret', `The secret "${secret}" was not found: this crib has no secrets.`);
   },

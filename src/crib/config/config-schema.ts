@@ -36,6 +36,15 @@ const jwt = typed(
       ),
       rolesClaim: text('The claim that holds the roles, or a dotted path to it; default roles.'),
       permissionsClaim: text('The claim that holds the permissions; default permissions, scope and scp.'),
+      signIn: object(
+        'Signs people in at the issuer, with a browser (authorization code with PKCE).',
+        {
+          clientId: text('The id of this server as a client of the issuer.'),
+          secret: text('The name of the secret of this client; default none (a public client).', { use: 'secretName' }),
+          scopes: names('The scopes to request, besides openid; default profile.'),
+        },
+        ['clientId'],
+      ),
       clockToleranceMs: whole("Tolerated difference to the issuer's clock in milliseconds; default 0.", 0, 300_000),
     },
     ['issuer'],
@@ -188,6 +197,7 @@ export const configNode: SchemaNode = typed(
         host: text('The address to listen on; default 127.0.0.1.'),
         port: whole('The port; default 2742, 0 for any free port.', 0, 65_535),
         hosts: oneOrMany(text('A host name.'), 'Further host names of the server, for example behind a proxy.'),
+        publicUrl: address('The address of the server for browsers, for example behind a proxy that ends TLS.'),
         cors: oneOrMany(
           text('An origin, such as https://app.example.com.', {
             pattern: '^https?://[^/\\s*]+$',

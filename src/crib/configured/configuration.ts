@@ -11,7 +11,7 @@ import { findStateFolder } from '../../store/store-place.ts';
 import { isMemoryUrl } from '../../store/store-url.ts';
 import { systemClock } from '../../system/clock.ts';
 import { createRedact } from '../../system/secrets/redact.ts';
-import { signWith } from '../../system/secrets/secret.ts';
+import { reveal, signWith } from '../../system/secrets/secret.ts';
 import { hostOf } from '../../system/secrets/secret-template.ts';
 import { createSecrets, type Secrets } from '../../system/secrets/secrets.ts';
 import { auditKeysOf } from '../built-ins.ts';
@@ -107,8 +107,7 @@ export async function openConfiguration(options: ReadCribOptions, observe?: Obse
       formerFolders: () => findFormerFolders(folder, env),
       ...(options.configFile !== undefined && { configuration: loaded().file ?? folder }),
       redact,
-      hide: secrets.hide,
-      sign: async (name, text) => signWith(await secrets.get(name), text),
+      ...usesOf(secrets),
     },
     read: readDefinition,
     shown: () => describeConfiguration(loaded(), redact),
@@ -135,6 +134,15 @@ export async function openConfiguration(options: ReadCribOptions, observe?: Obse
       watching?.close();
       await store.close();
     },
+  };
+}
+
+/** The ways in which other parts of the crib use secrets. */
+function usesOf(secrets: Secrets): Pick<CribContext, 'hide' | 'revealSecret' | 'sign'> {
+  return {
+    hide: secrets.hide,
+    revealSecret: async (name, host) => reveal(await secrets.get(name), { host }),
+    sign: async (name, text) => signWith(await secrets.get(name), text),
   };
 }
 

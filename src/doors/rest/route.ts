@@ -35,6 +35,8 @@ export interface Route {
   readonly query?: Readonly<Record<string, JsonSchema>>;
   /** True for pages, whose scripts read the query: it is neither validated nor passed on. */
   readonly isPage?: true;
+  /** True to ignore other query parameters, which another server may add. */
+  readonly ignoresOtherQuery?: true;
   readonly body?: JsonSchema;
   /** Successful answers by status; refusals are the same for all routes. */
   readonly answers: Readonly<Record<number, RouteAnswer>>;

@@ -19,6 +19,7 @@ import { SCHEDULE_ROUTES } from './routes/schedule-routes.ts';
 import { SEARCH_ROUTE } from './routes/search-route.ts';
 import { EVENTS_ROUTE, HEALTH_ROUTES, LATER_ROUTES } from './routes/server-routes.ts';
 import { SESSION_ROUTES } from './routes/session-routes.ts';
+import { SIGN_IN_ROUTES } from './routes/sign-in-routes.ts';
 import { SOURCE_ROUTES, SPEC_ROUTES } from './routes/source-routes.ts';
 import { STATS_ROUTES } from './routes/stats-routes.ts';
 import { STOP_ROUTES } from './routes/stop-routes.ts';
@@ -59,6 +60,7 @@ export const ROUTES: readonly Route[] = [
   ...SCHEDULE_ROUTES,
   ...REVIEW_ROUTES,
   ...SESSION_ROUTES,
+  ...SIGN_IN_ROUTES,
   EVENTS_ROUTE,
   ...HEALTH_ROUTES,
   OPENAPI_ROUTE,

@@ -38,7 +38,7 @@ export function createRunner(options: RouteRunnerOptions): (route: Route) => Ans
   const identifyApi = createWhoAsksApi(crib, options.identify, sessions);
   return (route) => {
     const identify = route.path.startsWith('/api/') ? identifyApi : options.identify;
-    const readQuery = route.isPage === true ? () => NOTHING : createQueryReader(route.query ?? {}, check);
+    const readQuery = route.isPage === true ? () => NOTHING : createQueryReader(route, check);
     const readBodyOf = async (request: Request): Promise<Read> => {
       if (route.body === undefined) return NOTHING;
       const text = await textOf(request, maxBodyBytes);
@@ -137,13 +137,12 @@ type Members = Readonly<Record<string, unknown>>;
 type Read = { readonly value: Members } | { readonly refusal: Answer };
 
 /** Reads and validates query parameters. */
-function createQueryReader(members: Readonly<Record<string, JsonSchema>>, check: Check): (url: URL) => Read {
+function createQueryReader({ query: members = {}, ignoresOtherQuery }: Route, check: Check): (url: URL) => Read {
   const schema = object(members);
   const types = new Map(Object.entries(members).map(([key, { type }]) => [key.replace(/\?$/, ''), type]));
   return ({ searchParams }) => {
-    const given = [...new Set(searchParams.keys())].map(
-      (key) => [key, meaningOf(searchParams.getAll(key), types.get(key))] as const,
-    );
+    const keys = [...new Set(searchParams.keys())].filter((key) => ignoresOtherQuery !== true || types.has(key));
+    const given = keys.map((key) => [key, meaningOf(searchParams.getAll(key), types.get(key))] as const);
     const value: Members = Object.fromEntries(given);
     const issues = check(schema, value);
     return issues.length === 0 ? { value } : { refusal: invalid('The query parameters are not valid.', issues) };

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Identity } from '../../core/caller.ts';
 import { toolError } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
+import type { SignInStart } from '../../identity/sign-in.ts';
 
 /** The header that proves a script of the console as the sender: no form and no link can set it. */
 export const CONSOLE_HEADER = 'x-toolcrib-console';
@@ -33,6 +34,8 @@ export interface Sessions {
   of(request: Request): BrowserSession | undefined;
   /** True if the request has the cookie of a session, ended or not. */
   hasCookie(request: Request): boolean;
+  /** The sign-ins at the issuer that have begun and not ended. */
+  readonly pending: PendingSignIns;
   /** Ends the session of a request and returns the Set-Cookie header that removes the cookie. */
   end(request: Request): string;
 }
@@ -52,6 +55,7 @@ export function createSessions(options: SessionOptions = {}): Sessions {
   };
   return {
     of,
+    pending: createPending(now),
     hasCookie: (request) => cookieOf(request) !== undefined,
     begin(credential, request) {
       sessions.delete(cookieOf(request) ?? '');
@@ -70,6 +74,49 @@ export function createSessions(options: SessionOptions = {}): Sessions {
       return `${toCookie(request, '')}; Max-Age=0`;
     },
   };
+}
+
+/** A sign-in at the issuer, and the page to return to. */
+export interface PendingSignIn {
+  readonly start: SignInStart;
+  readonly to: string;
+}
+
+/** Sign-ins at the issuer. Each is bound to the browser that began it by a cookie, and is taken up once. */
+export interface PendingSignIns {
+  /** Keeps a sign-in and returns the Set-Cookie header. */
+  keep(pending: PendingSignIn, request: Request): string;
+  /** Takes up the sign-in of this state and browser; undefined if there is none. */
+  take(state: string, request: Request): PendingSignIn | undefined;
+}
+
+const PENDING_MS = 600_000;
+const MOST_PENDING = 1000;
+
+function createPending(now: () => number): PendingSignIns {
+  const kept = new Map<string, PendingSignIn & { readonly browser: string; readonly endsAt: number }>();
+  return {
+    keep(pending, request) {
+      for (const [state, { endsAt }] of kept) if (endsAt <= now()) kept.delete(state);
+      const [oldest = ''] = kept.keys();
+      if (kept.size >= MOST_PENDING) kept.delete(oldest);
+      const browser = randomBytes(24).toString('base64url');
+      kept.set(pending.start.state, { ...pending, browser, endsAt: now() + PENDING_MS });
+      // The issuer sends the browser back from another site, so the cookie cannot be strict.
+      return `${signInName(request)}=${browser}; Path=/api/session; HttpOnly; SameSite=Lax; Max-Age=${PENDING_MS / 1000}${secureOf(request)}`;
+    },
+    take(state, request) {
+      const found = kept.get(state);
+      const browser = cookieNamed(signInName(request), request);
+      if (found === undefined || browser === undefined || browser !== found.browser) return undefined;
+      kept.delete(state);
+      return found.endsAt > now() ? found : undefined;
+    },
+  };
+}
+
+function signInName(request: Request): string {
+  return nameOf(request).replace('session', 'sign_in');
 }
 
 /** The expiry of an accepted JWT, so that the page can tell when its session ends. Other credentials are checked by each request. */
@@ -128,13 +175,21 @@ function nameOf(request: Request): string {
 }
 
 function cookieOf(request: Request): string | undefined {
-  const start = `${nameOf(request)}=`;
+  return cookieNamed(nameOf(request), request);
+}
+
+function cookieNamed(name: string, request: Request): string | undefined {
+  const start = `${name}=`;
   const cookies = (request.headers.get('cookie') ?? '').split(';').map((cookie) => cookie.trim());
   const value = cookies.find((cookie) => cookie.startsWith(start))?.slice(start.length);
   return value === '' ? undefined : value;
 }
 
 function toCookie(request: Request, value: string): string {
+  return `${nameOf(request)}=${value}; Path=/; HttpOnly; SameSite=Strict${secureOf(request)}`;
+}
+
+function secureOf(request: Request): string {
   const isEncrypted = request.url.startsWith('https:') || request.headers.get('origin')?.startsWith('https:') === true;
-  return `${nameOf(request)}=${value}; Path=/; HttpOnly; SameSite=Strict${isEncrypted ? '; Secure' : ''}`;
+  return isEncrypted ? '; Secure' : '';
 }

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so are secrets written
 import { SignJWT } from 'jose';
+import { createRestApp } from '../../../src/doors/rest/create-rest-app.ts';
 import { startServer } from '../../../src/doors/rest/start-server.ts';
 import { makeKey } from '../../identity/issuer.ts';
 import { ALICE, calls, outcomeOf, type Place, type Row, type Show, tool, type Written } from './rows.ts';
@@ -114,6 +115,27 @@ function identified(claims: Written = {}, age = 0): Show {
     return 'caller' in who ? { ...who.caller, credential: undefined } : who;
   };
 }
+const CLIENT = { clientId: 'toolcrib' };
+/** The address of the issuer that a browser is sent to, without what is random, and the credential of the client. */
+const sentTo: Show = async ({ crib, upstream }) => {
+  upstream.publish({ keys: [key.jwk] });
+  const app = createRestApp(crib);
+  const begun = await app.fetch(new Request('http://127.0.0.1/api/session/issuer'));
+  const asked = new URL(begun.headers.get('location') ?? 'none:').searchParams;
+  const [cookie = ''] = (begun.headers.get('set-cookie') ?? '').split(';');
+  const back = `http://127.0.0.1/api/session/callback?code=x&state=${asked.get('state')}`;
+  await app.fetch(new Request(back, { headers: { cookie } }));
+  app.close();
+  const form = upstream.asked.find(({ path }) => path === '/token');
+  const shown = ['client_id', 'scope', 'redirect_uri'].map((name) => asked.get(name));
+  return [begun.status, ...shown, form?.headers.authorization];
+};
+const idp = { secrets: { idp: { env: 'KEYS_ONE', hosts: '127.0.0.1' } } };
+const signIn = (more: Written, beside: Written = {}) => ({
+  ...idp,
+  ...jwt({ signIn: { ...CLIENT, ...more } }),
+  ...beside,
+});
 const VIEWS = { profiles: { a: {}, b: {} } };
 const JWT = { issuer: 'SERVER', audience: 'toolcrib' };
 const jwt = (more: Written, roles: Written = { dev: {} }) => ({
@@ -128,6 +150,14 @@ const access: readonly Row[] = [
   row('access.jwt.algorithms', [jwt({}), jwt({ algorithms: 'RS256' })], identified()),
   row('access.jwt.rolesClaim', [jwt({}), jwt({ rolesClaim: 'elsewhere' })], identified(OTHER)),
   row('access.jwt.permissionsClaim', [jwt({}), jwt({ permissionsClaim: 'may' })], identified(OTHER)),
+  row('access.jwt.signIn.clientId', [signIn({}), signIn({ clientId: 'other' })], sentTo),
+  row('access.jwt.signIn.secret', [signIn({}), signIn({ secret: 'idp' })], sentTo),
+  row('access.jwt.signIn.scopes', [signIn({}), signIn({ scopes: 'groups' })], sentTo),
+  row(
+    'server.publicUrl',
+    [signIn({}, { server: { port: 0 } }), signIn({}, { server: { port: 0, publicUrl: 'https://a.test' } })],
+    sentTo,
+  ),
   row('access.jwt.clockToleranceMs', [jwt({}), jwt({ clockToleranceMs: 300_000 })], identified({}, 100)),
   row('access.roles.*.profiles', [jwt({}), jwt({}, { dev: { profiles: 'a*' } })], identified()),
   row('access.roles.*.operator', [jwt({}), jwt({}, { dev: { operator: true } })], identified()),

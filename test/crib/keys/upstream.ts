@@ -124,7 +124,12 @@ export async function startUpstream(): Promise<Upstream> {
     if (isMcp) return serveMcp(request, response);
     const known: Readonly<Record<string, unknown>> = {
       '/keys': published,
-      '/.well-known/openid-configuration': { issuer: here(), jwks_uri: `${here()}/keys` },
+      '/.well-known/openid-configuration': {
+        issuer: here(),
+        jwks_uri: `${here()}/keys`,
+        authorization_endpoint: `${here()}/authorize`,
+        token_endpoint: `${here()}/token`,
+      },
     };
     if (Object.hasOwn(known, url))
       return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(known[url]));

@@ -812,6 +812,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/session/issuer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sends the browser to the issuer of access.jwt to sign in (authorization code with PKCE). */
+        get: operations["getApiSessionIssuer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Receives the browser from the issuer, exchanges the code for tokens, and begins a session. */
+        get: operations["getApiSessionCallback"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events": {
         parameters: {
             query?: never;
@@ -4210,6 +4244,48 @@ export interface operations {
                         /** @description The version of the server. */
                         version: string;
                     };
+                };
+            };
+        };
+    };
+    getApiSessionIssuer: {
+        parameters: {
+            query?: {
+                /** @description The page of this server to return to. Default: /tools. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getApiSessionCallback: {
+        parameters: {
+            query?: {
+                /** @description The code of the issuer. */
+                code?: string;
+                /** @description The state of the sign-in. */
+                state?: string;
+                /** @description The reason why the issuer signs the user not in. */
+                error?: string;
+                /** @description The issuer. */
+                iss?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page that leads back to the console. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
                 };
             };
         };

@@ -6,6 +6,7 @@ import { type Answer, ok, refuse, refuseFor } from '../answers.ts';
 import type { Route, RouteRequest } from '../route.ts';
 import { CONSOLE_HEADER, isFromConsole } from '../sessions.ts';
 import { choice, flag, list, object, text, time } from '../shapes.ts';
+import { SIGN_IN_PATH } from './sign-in-routes.ts';
 
 const ROLES = ['operator', 'approver', 'caller', 'none'] as const;
 const PAGES = ['tools', 'approvals', 'calls', 'sources'] as const;
@@ -135,6 +136,9 @@ function methodsOf(crib: Crib): readonly object[] {
   return [
     { kind: 'token', says: 'The operator token, or the link that the server prints at start' },
     ...(keys === true ? [{ kind: 'key', says: 'An API key of "toolcrib keys create"' }] : []),
+    ...(jwt?.signIn !== undefined
+      ? [{ kind: 'issuer', says: `Sign in at ${new URL(jwt.issuer).host}`, start: SIGN_IN_PATH }]
+      : []),
     ...(jwt !== undefined ? [{ kind: 'jwt', says: `A token of ${jwt.issuer}` }] : []),
   ];
 }
