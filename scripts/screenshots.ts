@@ -19,8 +19,27 @@ interface Picture {
 const PICTURES: Readonly<Record<string, Picture>> = {
   tools: { path: '/tools' },
   'tools-search': { path: '/tools?q=cancel%20an%20order' },
-  tool: { path: '/tools/report_build' },
-  approvals: { path: '/approvals' },
+  tool: {
+    path: '/tools/order_list',
+    async prepare(page) {
+      await page.locator('.cm-content').waitFor();
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByText('order-1042').first().waitFor();
+    },
+  },
+  'tool-form': {
+    path: '/tools/report_build',
+    async prepare(page) {
+      await page.locator('.cm-content').waitFor();
+      await page.getByLabel('title').first().fill('Sales of the autumn');
+    },
+  },
+  approvals: {
+    path: '/approvals',
+    async prepare(page) {
+      await page.getByRole('button', { name: /^Approve/, disabled: false }).waitFor();
+    },
+  },
   'approvals-phone': { path: '/approvals', width: 390, height: 844 },
   calls: { path: '/calls' },
   sources: { path: '/sources/ledger' },
@@ -41,7 +60,13 @@ mkdirSync(FOLDER, { recursive: true });
 const script = (await crib.calls.list({ tool: 'execute_script', limit: 1 }))[0];
 const pictures = {
   ...PICTURES,
-  ...(script !== undefined && { call: { path: `/calls/${script.callId}` } }),
+  ...(script !== undefined && {
+    call: { path: `/calls/${script.callId}` },
+    waterfall: {
+      path: `/calls/${script.callId}`,
+      prepare: (page: Page) => page.getByRole('link', { name: 'Show the waterfall' }).click(),
+    },
+  }),
 };
 for (const [name, picture] of Object.entries(pictures))
   for (const theme of ['light', 'dark'] as const) await take(`console-${name}-${theme}.png`, picture, theme);

@@ -36,8 +36,15 @@ access:
 const PROGRAMS = {
   'analytics-server.js':
     "console.error('analytics 2.4.1'); console.error('Error: connect ECONNREFUSED 10.0.4.17:5432'); process.exitCode = 1;\n",
-  'ledger-server.js':
-    "console.error('ledger: reading 48,211 entries of 2026'); setInterval(() => {}, 60_000); process.stdin.resume();\n",
+  'ledger-server.js': [
+    "console.error('ledger 5.0.2 (node 24, sqlite 3.50)');",
+    "console.error('opening /srv/ledger/2026.db');",
+    "console.error('migration 41 of 44: add index entries_by_account');",
+    "console.error('migration 42 of 44: recompute balances');",
+    "console.error('reading 48,211 entries of 2026');",
+    'setInterval(() => {}, 60_000);',
+    'process.stdin.resume();',
+  ].join('\n'),
 };
 
 const SHOP = { order: 'orders', customer: 'customers', coupon: 'coupons', ticket: 'tickets', campaign: 'campaigns' };

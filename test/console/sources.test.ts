@@ -45,7 +45,7 @@ describe('the page of the sources', () => {
   it('opens a source at its address; J and K move, Esc closes', async () => {
     const page = await openConsole(server(), { path: '/sources/ledger' });
     await detail(page, 'ledger').getByText('Waits for').waitFor();
-    await expect.poll(() => page.getByRole('log').innerText()).toContain('ledger: reading 48,211 entries of 2026');
+    await expect.poll(() => page.getByRole('log').innerText()).toContain('reading 48,211 entries of 2026');
     await page.keyboard.press('k');
     await detail(page, 'analytics').getByText('Last error').waitFor();
     expect(page.url()).toContain('/sources/analytics');
