@@ -33,22 +33,15 @@ const QUIET_MS = 60_000;
  */
 export function createEventChannel(): EventChannel {
   const listeners = new Set<(event: ServerEvent) => void>();
-  const liveListeners = new Set<() => void>();
   const channel = new BroadcastChannel(NAME);
-  let live: Live = { state: 'off' };
+  const live = createLive();
   let heardAt = 0;
   let lastId: string | undefined;
   let running: AbortController | undefined;
 
-  const setLive = (next: Live): void => {
-    const isSame = live.state === 'live' && next.state === 'live';
-    live = next;
-    if (isSame) return;
-    for (const listener of liveListeners) listener();
-  };
   const receive = (message: Message): void => {
     heardAt = Date.now();
-    if ('live' in message) setLive(message.live);
+    if ('live' in message) live.set(message.live);
     if (!('event' in message)) return;
     lastId = message.event.id ?? lastId;
     for (const listener of listeners) listener(message.event);
@@ -59,18 +52,19 @@ export function createEventChannel(): EventChannel {
   };
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
     if (running === undefined) return;
-    if ('question' in data) return live.state === 'live' ? channel.postMessage({ live }) : undefined;
+    if ('question' in data) return live.get().state === 'live' ? channel.postMessage({ live: live.get() }) : undefined;
     receive(data);
   };
 
   const run = async (signal: AbortSignal): Promise<void> => {
     const watch = setInterval(() => {
-      if (live.state === 'live' && Date.now() - heardAt > QUIET_MS) setLive({ state: 'reconnecting', since: heardAt });
+      if (live.get().state === 'live' && Date.now() - heardAt > QUIET_MS)
+        live.set({ state: 'reconnecting', since: heardAt });
     }, 2000);
     signal.addEventListener('abort', () => clearInterval(watch));
-    setLive({ state: 'connecting', since: Date.now() });
+    live.set({ state: 'connecting', since: Date.now() });
     channel.postMessage({ question: 'live' } satisfies Message);
-    const lead = () => readAll({ signal, publish, live: () => live, lastId: () => lastId });
+    const lead = () => readAll({ signal, publish, live: live.get, lastId: () => lastId });
     try {
       // Locks exist on https and on this machine; elsewhere every tab has a stream of its own.
       await (navigator.locks === undefined ? lead() : navigator.locks.request(NAME, { signal }, lead));
@@ -88,16 +82,32 @@ export function createEventChannel(): EventChannel {
     stop() {
       running?.abort();
       running = undefined;
-      setLive({ state: 'off' });
+      live.set({ state: 'off' });
     },
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    live: () => live,
-    onLive(listener) {
-      liveListeners.add(listener);
-      return () => liveListeners.delete(listener);
+    live: live.get,
+    onLive: live.on,
+  };
+}
+
+/** The state of the stream, and the parts of the page that show it. */
+function createLive() {
+  const listeners = new Set<() => void>();
+  let live: Live = { state: 'off' };
+  return {
+    get: () => live,
+    set(next: Live): void {
+      const isSame = live.state === 'live' && next.state === 'live';
+      live = next;
+      if (isSame) return;
+      for (const listener of listeners) listener();
+    },
+    on(listener: () => void): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
   };
 }

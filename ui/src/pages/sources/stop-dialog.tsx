@@ -47,17 +47,7 @@ export function StopDialog({ target: given, onClose }: StopDialogProps) {
       <form onSubmit={submit} className={classes.form}>
         <p className="soft">Every server with this store refuses the calls within a second, until they are resumed.</p>
         {given === undefined && <Target kind={kind} name={name} onKind={setKind} onName={setName} />}
-        <Field label="Note" says="Refused callers are shown it.">
-          {(field) => (
-            <input
-              id={field}
-              className="input"
-              maxLength={200}
-              value={note}
-              onChange={(event) => setNote(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <Note note={note} onNote={setNote} />
         <label className={classes.check}>
           <input
             type="checkbox"
@@ -83,6 +73,22 @@ export function StopDialog({ target: given, onClose }: StopDialogProps) {
         </div>
       </form>
     </Dialog>
+  );
+}
+
+function Note({ note, onNote }: { readonly note: string; onNote(note: string): void }) {
+  return (
+    <Field label="Note" says="Refused callers are shown it.">
+      {(field) => (
+        <input
+          id={field}
+          className="input"
+          maxLength={200}
+          value={note}
+          onChange={(event) => onNote(event.currentTarget.value)}
+        />
+      )}
+    </Field>
   );
 }
 
