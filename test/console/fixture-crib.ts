@@ -75,7 +75,7 @@ const WAREHOUSE = {
 };
 
 /** Writes the folder of the fixture: 8 sources, of which one is down and one is starting, with 200 tools. */
-export function writeFixture(): string {
+function writeFixture(): string {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-console-'));
   const files: Readonly<Record<string, string>> = {
     'toolcrib.yaml': CONFIG.replace('FOLDER', folder), // so that a test finds its process

@@ -64,13 +64,7 @@ export function createEventChannel(): EventChannel {
     signal.addEventListener('abort', () => clearInterval(watch));
     live.set({ state: 'connecting', since: Date.now() });
     channel.postMessage({ question: 'live' } satisfies Message);
-    const lead = () => readAll({ signal, publish, live: live.get, lastId: () => lastId });
-    try {
-      // Locks exist on https and on this machine; elsewhere every tab has a stream of its own.
-      await (navigator.locks === undefined ? lead() : navigator.locks.request(NAME, { signal }, lead));
-    } catch (cause) {
-      if (!signal.aborted) throw cause;
-    }
+    await whenLeader(signal, () => readAll({ signal, publish, live: live.get, lastId: () => lastId }));
   };
 
   return {
@@ -91,6 +85,15 @@ export function createEventChannel(): EventChannel {
     live: live.get,
     onLive: live.on,
   };
+}
+
+/** Runs a function in one tab at a time. Locks exist on https and on this machine; elsewhere every tab runs it. */
+async function whenLeader(signal: AbortSignal, lead: () => Promise<void>): Promise<void> {
+  try {
+    await (navigator.locks === undefined ? lead() : navigator.locks.request(NAME, { signal }, lead));
+  } catch (cause) {
+    if (!signal.aborted) throw cause;
+  }
 }
 
 /** The state of the stream, and the parts of the page that show it. */

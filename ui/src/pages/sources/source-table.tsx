@@ -63,7 +63,7 @@ function Row({ source, isChosen }: { readonly source: SourceRow; readonly isChos
 }
 
 /** The address of a source. */
-export function addressOf(name: string): string {
+function addressOf(name: string): string {
   return `/sources/${encodeURIComponent(name)}`;
 }
 

@@ -4,9 +4,6 @@ import type { Tone } from '../../parts/status.tsx';
 /** A source and its state. */
 export type SourceRow = Answer<'/api/sources'>['sources'][number];
 
-/** An emergency stop. */
-export type Stop = Answer<'/api/stops'>['stops'][number];
-
 /** How each state is shown: tone and word. */
 export const STATES: Readonly<Record<SourceRow['state'], readonly [Tone, string]>> = {
   ready: ['good', 'Ready'],
