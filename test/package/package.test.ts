@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -72,6 +72,38 @@ describe('the packed package', () => {
       expect(notices).toContain(`${name} ${version} (${license})`);
       const [file = ''] = globSync('{LICENSE,LICENCE,license,licence}*', { cwd: folder });
       expect(notices).toContain(readFileSync(join(folder, file), 'utf8').trim());
+    }
+  });
+
+  it('has the console, with name, version and licence of every package in it, and serves it', async () => {
+    const notices = readFileSync(join(installed, 'dist/ui/THIRD-PARTY-NOTICES.txt'), 'utf8');
+    for (const name of ['react', 'react-dom', '@mantine/core', '@tanstack/query-core', '@fontsource-variable/inter']) {
+      const { version, license } = JSON.parse(readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8'));
+      expect(notices).toContain(`${name} ${version} (${license})`);
+    }
+    const folder = join(home, 'served');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'toolcrib.yaml'), 'sources: {}\n');
+    const program = join(installed, 'dist/cli/main.js');
+    const server = spawn(process.execPath, [program, 'serve', '--port', '0'], {
+      cwd: folder,
+      env: { ...process.env, HOME: folder },
+    });
+    try {
+      const [, url] = await new Promise<RegExpExecArray>((resolve) => {
+        let said = '';
+        server.stderr.on('data', (text) => {
+          said += text;
+          const found = /listens on (http:\S+)/.exec(said);
+          if (found !== null) resolve(found);
+        });
+      });
+      const page = await (await fetch(`${url}/tools`)).text();
+      expect(page).not.toContain('__NONCE__');
+      const [, script = ''] = /src="(\/assets\/index-[^"]+\.js)"/.exec(page) ?? [];
+      expect((await fetch(`${url}${script}`)).headers.get('content-type')).toContain('text/javascript');
+    } finally {
+      server.kill();
     }
   });
 
