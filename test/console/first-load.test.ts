@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openConsole, useBrowser, useServer } from './harness.ts';
 
 useBrowser();
-const server = useServer({ hasCalls: false });
+const server = useServer({ hasCalls: false, isLocal: true });
 
 describe('the console', () => {
   it('opens under its policy, without errors, and loads nothing from outside', async () => {
@@ -35,5 +35,20 @@ describe('the console', () => {
     );
     const total = sizes.reduce((sum, [, size]) => sum + size, 0);
     expect(total, JSON.stringify(sizes)).toBeLessThan(160_000);
+  });
+});
+
+describe('on a server without access', () => {
+  it('the local caller sees tools without a sign-in, and is asked for it on other pages', async () => {
+    const page = await openConsole(server(), { signedIn: false });
+    await page.getByRole('heading', { name: 'Tools' }).waitFor();
+    await expect.poll(() => page.getByRole('link', { name: /^Tools/ }).innerText()).toMatch(/1\d\d/);
+    await page.getByRole('link', { name: /^Calls/ }).click();
+    await page.getByText('Sign in to see this page.').waitFor();
+    await page.getByLabel('Operator token').fill(server().token);
+    await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Calls' }).waitFor();
+    await page.getByRole('link', { name: /^Sources/ }).click();
+    await page.getByRole('link', { name: 'ledger' }).waitFor();
   });
 });

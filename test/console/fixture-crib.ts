@@ -75,10 +75,10 @@ const WAREHOUSE = {
 };
 
 /** Writes the folder of the fixture: 8 sources, of which one is down and one is starting, with 200 tools. */
-function writeFixture(): string {
+function writeFixture(isLocal: boolean): string {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-console-'));
   const files: Readonly<Record<string, string>> = {
-    'toolcrib.yaml': CONFIG.replace('FOLDER', folder), // so that a test finds its process
+    'toolcrib.yaml': (isLocal ? CONFIG.replace(/^access:[\s\S]*/m, '') : CONFIG).replace('FOLDER', folder), // so that a test finds its process
     'shop/tools.js': toModule([...toolsOf('sales', SHOP), ...REPORTS]),
     'billing.json': toSpecs(toolsOf('finance', BILLING)),
     'people.json': toSpecs(toolsOf('people', PEOPLE)),
@@ -97,6 +97,8 @@ function writeFixture(): string {
 export interface FixtureOptions {
   /** A folder that `writeFixture` wrote before. */
   readonly folder?: string;
+  /** True for a server without `access`: a browser on this machine is the local caller. */
+  readonly isLocal?: boolean;
   /** False to leave out the calls, the script and the approvals. */
   readonly hasCalls?: boolean;
   /** Further tools in code. */
@@ -112,7 +114,8 @@ export interface Fixture {
 
 /** Opens the crib of the fixture: 200 tools, 500 calls, one script with its calls, and 3 waiting approvals. */
 export async function openFixture({
-  folder = writeFixture(),
+  isLocal = false,
+  folder = writeFixture(isLocal),
   hasCalls = true,
   tools,
 }: FixtureOptions = {}): Promise<Fixture> {

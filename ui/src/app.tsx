@@ -20,6 +20,7 @@ function later<Props extends object>(load: () => Promise<ComponentType<Props>>) 
   });
 }
 
+const SignInHere = lazy(() => import('./frame/sign-in-more.tsx').then(({ SignInHere }) => ({ default: SignInHere })));
 const ToolPage = later(async () => (await import('./pages/tool/tool-page.tsx')).ToolPage);
 const ApprovalsPage = later(async () => (await import('./pages/approvals/approvals-page.tsx')).ApprovalsPage);
 const CallsPage = later(async () => (await import('./pages/calls/calls-page.tsx')).CallsPage);
@@ -80,9 +81,10 @@ export function App() {
 
 /** Shows a page only to a caller that may see it. The address /tools leads others to their first page. */
 function Allowed({ page, children }: { readonly page: PageName; readonly children: ReactNode }) {
-  const { pages, role } = useSession();
+  const { pages, role, signedIn } = useSession();
   const [location] = useLocation();
   const [first] = pages;
+  if (!signedIn && page !== 'tools') return <SignInHere />;
   if (pages.includes(page)) return children;
   if (location === '/tools' && first !== undefined) return <Redirect to={`/${first}`} />;
   return (

@@ -67,8 +67,10 @@ function useEndedSession(session: Session | undefined) {
       setEnded(false);
       for (const resolve of waiting.current) resolve(true);
       waiting.current.clear();
-      if (isOther) queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] });
-      void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] });
+      const others = {
+        predicate: ({ queryKey }: { readonly queryKey: readonly unknown[] }) => queryKey[0] !== SESSION_KEY[0],
+      };
+      void (isOther ? queries.resetQueries(others) : queries.invalidateQueries(others));
       tellTabs();
     },
     [queries],
