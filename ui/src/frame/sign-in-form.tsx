@@ -39,7 +39,7 @@ export function SignInForm({ session, opensIn, problem: before, onSignedIn }: Si
             href={withReturn(issuer.start)}
             {...(opensIn === 'another tab' && { target: '_blank', rel: 'noreferrer' })}
           >
-            Continue with {issuer.says}
+            {issuer.says}
           </a>
           <p className={classes.or}>or</p>
         </>
