@@ -32,7 +32,7 @@ export function ToolsPage() {
       <SearchField ref={field} words={words} onWords={setWords} onKeyDown={onFieldKey} />
       <div className={classes.page}>
         <FacetRail rows={rows ?? []} filters={filters} onFilters={setFilters} />
-        <div className={classes.main}>
+        <div className={classes.main} data-words={answer?.words}>
           {answer !== undefined && <Confidence answer={answer} found={found} />}
           {search.error !== null && words !== '' && (
             <p className={classes.note} role="alert">

@@ -16,7 +16,8 @@ type Facets = Answer<'/api/tools/facets'>;
 /** An entry of a source that did not become a tool. */
 export type LeftOut = NonNullable<Facets['leftOut']>[number];
 
-export type SearchAnswer = Answer<'/api/search'>;
+/** An answer of the search, with the words it is for. */
+export type SearchAnswer = Answer<'/api/search'> & { readonly words: string };
 
 type ToolsAnswer = Answer<'/api/tools'>;
 
@@ -74,7 +75,10 @@ export function useSearch(words: string) {
   const { data, error } = useQuery({
     queryKey: ['tools', 'search', asked],
     enabled: asked !== '',
-    queryFn: ({ signal }) => api<SearchAnswer>('/api/search', { query: { q: asked, limit: MAX_HITS }, signal }),
+    queryFn: async ({ signal }): Promise<SearchAnswer> => {
+      const answer = await api<Answer<'/api/search'>>('/api/search', { query: { q: asked, limit: MAX_HITS }, signal });
+      return { ...answer, words: asked };
+    },
     placeholderData: (before) => before,
   });
   return { answer: words.trim() === '' ? undefined : data, error };
