@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Approval } from '../../parts/approval/approval-types.ts';
 import { toPieces } from '../../parts/visible-characters.ts';
+import classes from './approvals-page.module.css';
 
 const KEPT = 'toolcrib-notify';
 
@@ -35,7 +36,10 @@ export function NotifyButton({ waiting }: { readonly waiting: readonly Approval[
   };
   if (isRefused)
     return (
-      <span className="faint" title="Allow notifications of this page in the settings of the browser.">
+      <span
+        className={`faint ${classes.blocked}`}
+        title="Allow notifications of this page in the settings of the browser."
+      >
         Notifications are blocked
       </span>
     );

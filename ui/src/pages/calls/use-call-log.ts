@@ -93,7 +93,7 @@ function usePages(log: ReturnType<typeof createCallLog>, key: string) {
           after === undefined ? readRunning(query, signal) : [],
         ]);
         if (signal.aborted) return;
-        if (after === undefined) log.reset([...running, ...calls]);
+        if (after === undefined) log.reset([...running, ...calls].sort((a, b) => Date.parse(b.at) - Date.parse(a.at)));
         else log.append(calls);
         setCursor(nextCursor);
         setError(null);
