@@ -56,7 +56,7 @@ function LoadedCard({ approval, binding, hasKeys }: LoadedCardProps) {
         <ApprovalArguments given={approval.arguments} binding={binding} opened={opened} onOpen={open} />
         {Object.keys(answers).length > 0 && (
           <>
-            <h3 className={classes.section}>Answers to questions of the tool</h3>
+            <h2 className={classes.section}>Answers to questions of the tool</h2>
             <ApprovalArguments given={answers} binding={undefined} {...answersOpened} onOpen={answersOpened.open} />
           </>
         )}
@@ -154,7 +154,7 @@ function SectionTitle({ approval, binding }: Omit<LoadedCardProps, 'hasKeys'>) {
   const count = Object.keys(approval.arguments).length;
   return (
     <div className={classes.heading}>
-      <h3 className={classes.section}>Arguments{count > 0 && <span className="faint"> {count}</span>}</h3>
+      <h2 className={classes.section}>Arguments{count > 0 && <span className="faint"> {count}</span>}</h2>
       {binding !== undefined && <span className="soft">{toDifference(approval, binding)}</span>}
       {binding?.previous !== undefined && (
         <span className="soft">
@@ -226,7 +226,7 @@ function Facts({ approval, binding }: Omit<LoadedCardProps, 'hasKeys'>) {
 
 function CardSkeleton() {
   return (
-    <div className={classes.body} aria-busy="true">
+    <div className={classes.body} role="status" aria-label="Loading">
       <div className={classes.bone} data-size="wide" />
       <div className={classes.bone} />
       <div className={classes.bone} />

@@ -5,6 +5,7 @@ import type { Approval } from '../../parts/approval/approval-types.ts';
 import { ApprovalCard } from '../../parts/approval-card.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { SkeletonRows } from '../../parts/skeleton.tsx';
 import { useListKeys } from '../../parts/use-list-keys.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import classes from './approvals-page.module.css';
@@ -86,7 +87,7 @@ function Requests({ id, tab, approvals, inbox }: RequestsProps) {
         </button>
       </Empty>
     );
-  if (open === undefined) return inbox.isLoading ? null : <NothingWaits tab={tab} />;
+  if (open === undefined) return inbox.isLoading ? <SkeletonRows count={8} /> : <NothingWaits tab={tab} />;
   return (
     <div className={classes.split} data-open={id !== undefined}>
       <InboxList approvals={approvals} open={open} addressOf={addressOf} />

@@ -4,6 +4,7 @@ import { ApprovalRule } from '../../parts/approval/approval-rule.tsx';
 import type { JsonMembers, Remember } from '../../parts/approval/approval-types.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { RelativeTime } from '../../parts/relative-time.tsx';
+import { SkeletonRows } from '../../parts/skeleton.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import classes from './remembered-list.module.css';
 
@@ -42,7 +43,7 @@ export function RememberedList() {
         </button>
       </Empty>
     );
-  if (isLoading || data === undefined) return <div aria-busy="true" />;
+  if (isLoading || data === undefined) return <SkeletonRows count={4} />;
   if (data.grants.length === 0)
     return (
       <Empty title="No approval is remembered.">

@@ -2,6 +2,7 @@ import { useCallback, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { Empty } from '../../parts/empty.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { SkeletonRows } from '../../parts/skeleton.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { CallDetail } from './call-detail.tsx';
 import { type CallFilters, readFilters, withFilters } from './call-filters.ts';
@@ -179,7 +180,7 @@ function LogOrWhyNot({ log, view, id, isFiltered, scroller, onOpen }: LogOrWhyNo
         </button>
       </Empty>
     );
-  if (log.rows.length === 0 && log.isLoading) return <div className={classes.bones} aria-busy="true" />;
+  if (log.rows.length === 0 && log.isLoading) return <SkeletonRows count={16} />;
   if (log.rows.length === 0)
     return isFiltered ? (
       <Empty title="No call matches the filters.">

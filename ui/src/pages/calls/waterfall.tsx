@@ -5,6 +5,7 @@ import { api } from '../../api/client.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { useServerEvents } from '../../parts/live-events.ts';
 import { toDuration, useNow } from '../../parts/relative-time.tsx';
+import { SkeletonRows } from '../../parts/skeleton.tsx';
 import { useListKeys } from '../../parts/use-list-keys.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { type CallRow, statusOf, toWords } from './call-types.ts';
@@ -46,7 +47,7 @@ export function Waterfall({ root, open, onOpen }: WaterfallProps) {
       </Empty>
     );
   const [first] = rows;
-  if (first === undefined) return <div className={classes.scroller} aria-busy="true" />;
+  if (first === undefined) return <SkeletonRows count={12} />;
   return (
     <div className={classes.scroller} ref={scroller}>
       <Axis rows={rows} stretches={stretches} />

@@ -51,13 +51,13 @@ function BatchItem({ approval, item, number, onFolds }: BatchItemProps) {
   return (
     <>
       <div className={classes.itemHead}>
-        <h3 className={classes.itemTitle}>
+        <h2 className={classes.itemTitle}>
           <span className="faint">{number}</span>{' '}
           <span className="name">
             <VisibleText text={item.tool} limit={100} />
           </span>
           <ItemObject item={item} />
-        </h3>
+        </h2>
         {isWaiting && (
           <button type="button" className={classes.link} aria-expanded={isAlone} onClick={() => setAlone(!isAlone)}>
             {isAlone ? 'Answer together' : 'Answer alone'}
