@@ -1,4 +1,4 @@
-import { useCallback, useRef, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { Empty } from '../../parts/empty.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -27,6 +27,8 @@ export function CallsPage({ id }: { readonly id: string | undefined }) {
   const [isPaused, setPaused] = useState(false);
   const [isAtTop, setAtTop] = useState(true);
   const log = useCallLog({ filters, isFollowing: isAtTop && id === undefined, isPaused });
+  const rows = useRef(log.rows);
+  rows.current = log.rows;
   return (
     <>
       <PageHeader title="Calls" detail={id}>
@@ -37,7 +39,7 @@ export function CallsPage({ id }: { readonly id: string | undefined }) {
         <ExportMenu filters={filters} />
       </PageHeader>
       <Views address={address} isPaused={isPaused} />
-      {!isWaterfall && <FilterBar filters={filters} rows={log.rows} onChange={address.change} />}
+      {!isWaterfall && <FilterBar filters={filters} rows={rows} onChange={address.change} />}
       <div className={classes.split} data-docked={id !== undefined}>
         {isWaterfall && id !== undefined ? (
           <div className={classes.main}>
@@ -70,13 +72,16 @@ function useCallsAddress(id: string | undefined) {
   );
   const view = search.get('view') ?? 'log';
   return {
-    filters: readFilters(search),
+    filters: useMemo(() => readFilters(search), [search]),
     view,
     isWaterfall: view === 'waterfall' && id !== undefined,
     root: search.get('root') ?? undefined,
     openCall: useCallback((call: string) => go(`/calls/${encodeURIComponent(call)}`, search), [go, search]),
     close: () => go('/calls', withoutView(search)),
-    change: (changed: Partial<Record<keyof CallFilters, string>>) => go(path, withFilters(search, changed)),
+    change: useCallback(
+      (changed: Partial<Record<keyof CallFilters, string>>) => go(path, withFilters(search, changed)),
+      [go, path, search],
+    ),
     show: (name: string) => go(path, withView(search, name)),
   };
 }

@@ -30,8 +30,7 @@ export function CallsTable({ rows, open, hasMore, scroller, onOpen, onEnd }: Cal
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
-    overscan: 8,
-    getItemKey: (place) => rows[place]?.callId ?? place,
+    overscan: 4,
   });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
@@ -52,10 +51,11 @@ export function CallsTable({ rows, open, hasMore, scroller, onOpen, onEnd }: Cal
       </div>
       {/* biome-ignore lint/a11y/useSemanticElements: see above */}
       <div role="rowgroup" className={classes.rows} style={{ height: virtual.getTotalSize() }}>
-        {items.map(({ index, start, key }) => {
+        {items.map(({ index, start }) => {
           const row = rows[index];
           if (row === undefined) return null;
-          return <Row key={key} row={row} place={index} top={start} isOpen={row.callId === open} onOpen={onOpen} />;
+          // Keyed by place: in a busy log, texts change in rows that stay, which costs less than new rows.
+          return <Row key={index} row={row} place={index} top={start} isOpen={row.callId === open} onOpen={onOpen} />;
         })}
       </div>
     </div>

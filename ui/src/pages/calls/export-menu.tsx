@@ -1,10 +1,10 @@
 import { Menu } from '@mantine/core';
-import { useRef, useState } from 'react';
+import { memo, useRef, useState } from 'react';
 import type { CallFilters } from './call-filters.ts';
 import { type ExportFormat, exportCalls } from './export-calls.ts';
 
 /** Saves the filtered calls as a file. */
-export function ExportMenu({ filters }: { readonly filters: CallFilters }) {
+export const ExportMenu = memo(function ExportMenu({ filters }: { readonly filters: CallFilters }) {
   const [state, setState] = useState('');
   const running = useRef<AbortController>(undefined);
   const isRunning = running.current !== undefined;
@@ -48,7 +48,7 @@ export function ExportMenu({ filters }: { readonly filters: CallFilters }) {
       )}
     </>
   );
-}
+});
 
 function download(content: Blob, name: string): void {
   const address = URL.createObjectURL(content);

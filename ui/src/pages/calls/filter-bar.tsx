@@ -1,17 +1,17 @@
-import { useEffect, useId, useState } from 'react';
+import { memo, type RefObject, useEffect, useId, useState } from 'react';
 import { type CallFilters, SPANS, WORD_FILTERS } from './call-filters.ts';
 import { type CallRow, STATUSES } from './call-types.ts';
 import classes from './filter-bar.module.css';
 
 interface FilterBarProps {
   readonly filters: CallFilters;
-  /** Loaded calls: their values are suggested. */
-  readonly rows: readonly CallRow[];
+  /** Loaded calls: their values are suggested when a field gets the focus. */
+  readonly rows: RefObject<readonly CallRow[]>;
   onChange(changed: Partial<Record<keyof CallFilters, string>>): void;
 }
 
 /** The filters of the log. They are kept in the address. */
-export function FilterBar({ filters, rows, onChange }: FilterBarProps) {
+export const FilterBar = memo(function FilterBar({ filters, rows, onChange }: FilterBarProps) {
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <search className={classes.bar}>
@@ -44,7 +44,7 @@ export function FilterBar({ filters, rows, onChange }: FilterBarProps) {
       )}
     </search>
   );
-}
+});
 
 const NONE = {
   tool: '',
@@ -110,7 +110,7 @@ function toLocal(at: string | undefined): string {
 interface WordFilterProps {
   readonly name: (typeof WORD_FILTERS)[number];
   readonly value: string;
-  readonly rows: readonly CallRow[];
+  readonly rows: RefObject<readonly CallRow[]>;
   onChange(value: string): void;
 }
 
@@ -129,7 +129,7 @@ function WordFilter({ name, value, rows, onChange }: WordFilterProps) {
   const [text, setText] = useState(value);
   const [isFocused, setFocused] = useState(false);
   useEffect(() => setText(value), [value]);
-  const known = isFocused ? suggest(name, rows) : [];
+  const known = isFocused ? suggest(name, rows.current) : [];
   const change = (entered: string) => {
     setText(entered);
     if (entered === '' || known.includes(entered)) onChange(entered);

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { memo, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -13,9 +13,9 @@ import type { CallRow } from './call-types.ts';
 type Target = { readonly kind: 'caller' | 'conversation'; readonly id: string };
 
 /** Stops the calls of the caller or the conversation that the log is filtered by. */
-export function StopMenu({ filters }: { readonly filters: CallFilters }) {
+export const StopMenu = memo(function StopMenu({ filters }: { readonly filters: CallFilters }) {
   return <StopButtons {...filters} />;
-}
+});
 
 /** Stops the calls of the caller or the conversation of this call. */
 export function CallStops({ row }: { readonly row: CallRow }) {
