@@ -169,8 +169,12 @@ async function followScript(id: string, call: ToolCall, ports: Ports): Promise<T
   const { store, poller } = ports;
   const { tasks, approvals, journals } = store;
   const { promise, resolve, reject } = Promise.withResolvers<ToolResult>();
+  let told: string | undefined;
   const look = oneAtATime(async () => {
     const task = await tasks.get(id);
+    const progress = task?.state === 'running' ? JSON.stringify(task.progress) : undefined;
+    if (progress !== undefined && progress !== told) call.report(JSON.parse(progress));
+    told = progress ?? told;
     if (task?.state === 'waiting') {
       const outcome = await answerBatch(task, call, { approvals, poller });
       if (outcome !== undefined) resolve(outcome);
