@@ -59,7 +59,7 @@ function toOperation(route: Route): readonly [string, object] {
       ...(body !== undefined && {
         requestBody: { required: (body.required ?? undefined) !== undefined, content: jsonOf(body) },
       }),
-      responses: { ...successes(route), ...refusals(route) },
+      responses: { ...refusals(route), ...successes(route) },
     },
   ];
 }
@@ -95,9 +95,12 @@ function queryParameters({ query = {} }: Route): readonly object[] {
   }));
 }
 
-function successes({ answers }: Route): object {
+const UNCHANGED = 'The client already has the answer: its ETag is among those of If-None-Match.';
+
+function successes({ method, answers }: Route): object {
   const entries = Object.entries(answers).map(([status, answered]) => [status, toAnswered(answered)]);
-  return Object.fromEntries(entries);
+  const isTagged = method === 'GET' && answers[200]?.schema !== undefined;
+  return Object.fromEntries([...entries, ...(isTagged ? [[304, { description: UNCHANGED }]] : [])]);
 }
 
 function toAnswered({ says, schema, type }: RouteAnswer): object {
@@ -108,10 +111,10 @@ function toAnswered({ says, schema, type }: RouteAnswer): object {
   return { description: says, ...(Object.keys(content).length > 0 && { content }) };
 }
 
-function refusals({ who, path }: Route): object {
+function refusals({ who, path, group }: Route): object {
   const statuses = [
     ...OF_ALL,
-    ...(who === 'anyone' ? [] : [401]),
+    ...(who === 'anyone' && group !== 'session' ? [] : [401]),
     ...(/\/(execute|resend)(\/|$)/.test(path) ? OF_CALLS : [409]),
   ];
   const failure = jsonOf({ $ref: '#/components/schemas/Failure' });

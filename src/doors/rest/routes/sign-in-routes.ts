@@ -34,7 +34,10 @@ export const SIGN_IN_ROUTES: readonly Route[] = [
       'error?': text('The reason why the issuer signs the user not in.', { maxLength: 1000 }),
       'iss?': text('The issuer.', { maxLength: 2000 }),
     },
-    answers: { 200: { says: 'A page that leads back to the console.', type: 'text/html' } },
+    answers: {
+      200: { says: 'A page that leads back to the console.', type: 'text/html' },
+      401: { says: 'A page with the reason.', type: 'text/html' },
+    },
     run: endSignIn,
   },
 ];
