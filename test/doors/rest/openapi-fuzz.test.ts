@@ -89,15 +89,14 @@ function requestsFor(operation: Operation, known: Readonly<Record<string, readon
       { arbitrary: fc.string({ minLength: 1, maxLength: 12 }), weight: 1 },
     );
   const inQuery = parameters.filter((parameter) => parameter.in === 'query' && parameter.name !== 'follow');
-  const query = fc.record(
-    Object.fromEntries(
-      inQuery.map(({ name, schema }) => [
-        name,
-        fc.oneof({ arbitrary: valuesOf(schema), weight: 6 }, { arbitrary: fc.string({ maxLength: 10 }), weight: 1 }),
-      ]),
-    ),
-    { requiredKeys: [] },
-  );
+  // Few parameters at a time: most filters together select nothing.
+  const valueOf = ({ schema }: (typeof inQuery)[number]) =>
+    fc.oneof({ arbitrary: valuesOf(schema), weight: 6 }, { arbitrary: fc.string({ maxLength: 10 }), weight: 1 });
+  const required = inQuery.filter((parameter) => parameter.required);
+  const query = fc.subarray([...inQuery], { maxLength: Math.min(2, inQuery.length) }).chain((chosen) => {
+    const members = [...new Set([...required, ...chosen])].map((one) => [one.name, valueOf(one)] as const);
+    return fc.record(Object.fromEntries(members));
+  });
   return fc.record({
     path: fc.tuple(fc.tuple(...names.map(partOf)), query).map(([parts, given]) => {
       const filled = names.reduce(
@@ -119,7 +118,7 @@ function requestsFor(operation: Operation, known: Readonly<Record<string, readon
 }
 
 describe('the OpenAPI document and the answers', () => {
-  it('agree for every operation and status, whoever sends whatever', async () => {
+  it('agree for every operation and status, whatever a client sends', async () => {
     const served = await serve({ access: true });
     const { ask, crib, token } = served;
     const { key } = await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test');
