@@ -3,7 +3,7 @@ import { done } from '../../src/index.ts';
 const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /** Text of another server that wants to be more than text: markup, control and bidi characters, pictures from outside. */
-export const HOSTILE = {
+const HOSTILE = {
   script: '<script>globalThis.wasRun = true</script><img src=x onerror="globalThis.wasRun = true">',
   bidi: 'safe\u202Eexe.txt\u0007',
   markdown:

@@ -171,7 +171,7 @@ function variantWords(schema: Schema, root: Schema): string | undefined {
 }
 
 /** The type of a schema; where it is not given, what the other keywords imply. */
-export function typeOf(schema: Schema): string | undefined {
+function typeOf(schema: Schema): string | undefined {
   const { type } = schema;
   if (typeof type === 'string') return type;
   const implied: readonly (readonly [string, readonly string[]])[] = [

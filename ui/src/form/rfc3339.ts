@@ -21,7 +21,7 @@ function withSeconds(time: string): string {
 }
 
 /** The offset of this machine's zone at a time: Z, +01:00, -03:30. */
-export function offsetOf(at: Date): string {
+function offsetOf(at: Date): string {
   const minutes = -at.getTimezoneOffset();
   if (minutes === 0) return 'Z';
   const two = (number: number) => String(Math.floor(number)).padStart(2, '0');

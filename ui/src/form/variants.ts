@@ -76,7 +76,7 @@ function constantsOf(schema: Schema, root: Schema): string {
 }
 
 /** The required members of a schema that can have one value only. */
-export function fixedMembers(schema: Schema, root: Schema): readonly (readonly [string, string])[] {
+function fixedMembers(schema: Schema, root: Schema): readonly (readonly [string, string])[] {
   const { properties } = schema;
   if (!isSchema(properties)) return [];
   return textsOf(schema.required).flatMap((name) => {

@@ -23,24 +23,24 @@ export interface ArrayNode extends Place {
   readonly items: readonly JsonNode[];
 }
 
-export interface StringNode extends Place {
+interface StringNode extends Place {
   readonly type: 'string';
   readonly value: string;
 }
 
-export interface NumberNode extends Place {
+interface NumberNode extends Place {
   readonly type: 'number';
   /** The number as it is written. */
   readonly raw: string;
 }
 
-export interface LiteralNode extends Place {
+interface LiteralNode extends Place {
   readonly type: 'literal';
   readonly value: boolean | null;
 }
 
 /** Where and why a text is not JSON. */
-export interface JsonProblem {
+interface JsonProblem {
   readonly message: string;
   readonly offset: number;
   readonly line: number;

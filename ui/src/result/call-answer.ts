@@ -46,11 +46,11 @@ export type AnswerPart =
     };
 
 /** Above this a text is shown by its beginning, its size and a download. */
-export const MAX_SHOWN_BYTES = 2_000_000;
+const MAX_SHOWN_BYTES = 2_000_000;
 const HEAD_LENGTH = 64_000;
 
 /** Cuts a text that is too large to be shown. */
-export function cutText(text: string, type = 'text/plain'): CutText {
+function cutText(text: string, type = 'text/plain'): CutText {
   if (text.length <= MAX_SHOWN_BYTES / 3) return { text, bytes: new TextEncoder().encode(text).length };
   const file = new Blob([text], { type });
   if (file.size <= MAX_SHOWN_BYTES) return { text, bytes: file.size };

@@ -1,14 +1,7 @@
 import { ApiError, askForSignIn, OWN_HEADER } from '../../api/client.ts';
 import { parseJson } from '../../json/json-text.ts';
 import { childOf, printJson } from '../../json/json-value.ts';
-
-/** What is sent to run a tool. The arguments are JSON as it is written, so that no digit is lost. */
-export interface CallRequest {
-  readonly tool: string;
-  readonly argumentsText: string;
-  readonly profile: string | undefined;
-  readonly mode: 'run' | 'dry run' | 'background';
-}
+import { type CallRequest, toBody } from './call-request.ts';
 
 /** News of a running call. */
 export interface CallNews {
@@ -21,15 +14,6 @@ export interface Progress {
   readonly progress?: number;
   readonly total?: number;
   readonly message?: string;
-}
-
-/** The body of a request, written by hand: `JSON.stringify` would round large integers. */
-export function toBody({ argumentsText, profile, mode }: CallRequest): string {
-  const members = [`"arguments":${argumentsText}`];
-  if (profile !== undefined) members.push(`"profile":${JSON.stringify(profile)}`);
-  if (mode === 'dry run') members.push('"dryRun":true');
-  if (mode === 'background') members.push('"async":true');
-  return `{${members.join(',')}}`;
 }
 
 /** Runs a tool and returns the body of the answer. Aborting the signal closes the connection, which cancels the call. */
@@ -81,7 +65,7 @@ interface ServerEvent {
 }
 
 /** Reads server-sent events from the body of a response. */
-export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
+async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
   const reader = body.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader();
   let chunks: string[] = [];
   for (;;) {

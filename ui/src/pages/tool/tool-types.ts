@@ -12,7 +12,7 @@ export interface ToolDetail extends Omit<Shown, 'examples' | 'inputSchema' | 'ou
 
 type Shown = Answer<'/api/tools/{name}'>;
 
-export interface ToolExample {
+interface ToolExample {
   readonly request?: string;
   readonly input?: unknown;
 }

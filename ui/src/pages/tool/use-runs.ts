@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { type CallAnswer, failure } from '../../result/call-answer.ts';
 import { readAnswerAside } from '../../result/parse-aside.ts';
-import { type CallRequest, type Progress, runCall } from './run-call.ts';
+import type { CallRequest } from './call-request.ts';
+import { type Progress, runCall } from './run-call.ts';
 
 /** One run of a tool from this page. Runs are kept while the page is open, so that they can be compared. */
 export interface Run {

@@ -29,6 +29,7 @@ export function FacetRail({ rows, filters, onFilters }: FacetRailProps) {
     [rows, filters],
   );
   const isNarrowed = Object.keys(filters).length > 0;
+  if (!isNarrowed && counts.every(([, values]) => values.length < 2)) return null;
   return (
     <aside className={classes.rail} aria-label="Filters">
       {counts.map(([facet, values]) =>

@@ -5,7 +5,7 @@ import { api } from '../../api/client.ts';
 import { Danger } from '../../parts/danger.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { RelativeTime } from '../../parts/relative-time.tsx';
-import { Status } from '../../parts/status.tsx';
+import { Status, type Tone } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import type { Sort, ToolRow } from './tool-rows.ts';
 import classes from './tools.module.css';
@@ -160,6 +160,14 @@ function UseCells({ tool: { calls30Days, lastUsedAt } }: { readonly tool: ToolRo
   );
 }
 
+const TONES: Readonly<Record<SourceRow['state'], Tone>> = {
+  ready: 'warn',
+  stale: 'warn',
+  starting: 'active',
+  down: 'danger',
+  failed: 'danger',
+};
+
 function SourceCells({ source }: { readonly source: SourceRow }) {
   const client = useQueryClient();
   const { mutate, isPending, error } = useMutation({
@@ -178,9 +186,7 @@ function SourceCells({ source }: { readonly source: SourceRow }) {
         </Link>
       </td>
       <td className={classes.says}>
-        <Status
-          tone={isStarting ? 'active' : source.state === 'stale' ? 'warn' : 'danger'}
-        >{`source ${source.state}`}</Status>{' '}
+        <Status tone={TONES[source.state]}>{source.state === 'ready' ? 'left out' : `source ${source.state}`}</Status>{' '}
         {source.since !== undefined && (
           <>
             since <RelativeTime at={source.since} />{' '}
@@ -189,7 +195,7 @@ function SourceCells({ source }: { readonly source: SourceRow }) {
         <VisibleText text={error?.message ?? source.reason ?? ''} limit={400} />
       </td>
       <td>
-        {!isStarting && (
+        {!isStarting && source.state !== 'ready' && (
           <button type="button" className={classes.inline} disabled={isPending} onClick={() => mutate()}>
             {isPending ? 'Retrying …' : 'Retry'}
           </button>

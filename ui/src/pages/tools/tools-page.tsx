@@ -176,7 +176,7 @@ function Totals({ rows, total }: { readonly rows: readonly ToolRow[]; readonly t
   return (
     <span className="tabular soft">
       {isPart ? `${rows.length.toLocaleString('en')} of ${total.toLocaleString('en')}` : total.toLocaleString('en')}{' '}
-      tools
+      {total === 1 ? 'tool' : 'tools'}
       {!isPart && ` · ${tokens.toLocaleString('en')} tokens`}
     </span>
   );

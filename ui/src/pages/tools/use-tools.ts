@@ -59,7 +59,8 @@ export function useTrouble() {
     queryFn: ({ signal }) => api<Facets>('/api/tools/facets', { signal }),
   });
   return {
-    sources: sources.data?.sources.filter(({ state }) => state !== 'ready') ?? [],
+    // A source that is ready and has a reason left something out.
+    sources: sources.data?.sources.filter(({ state, reason }) => state !== 'ready' || reason !== undefined) ?? [],
     leftOut: facets.data?.leftOut ?? [],
     leftOutTotal: facets.data?.leftOutTotal ?? 0,
   };
