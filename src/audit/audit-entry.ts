@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { replayOf } from '../core/begun-runs.ts';
 import type { JsonObject } from '../core/json.ts';
+import { readTraceparent } from '../core/ports/observability.ts';
 import type { AuditEntry, AuditOutcome, LostCall, StopChange } from '../core/ports/stored-audit.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { type ToolResult, tokensOf } from '../core/tool-result.ts';
@@ -149,6 +150,7 @@ function toEntry(call: ToolCall, { clean, cleanList }: Cleaner, about: About): D
     source: spec.source,
     tokens: about.tokens,
     tool: spec.source === '' ? clean(spec.name) : spec.name,
+    traceId: readTraceparent(call.traceparent)?.traceId,
     turn: turn === undefined ? undefined : clean(turn),
     until: about.until,
   };

@@ -18,6 +18,7 @@ export const HOSTILE = {
 
 const CONFIG = `
 defaultProfile: desk
+server: { traceUrl: "https://traces.test/{traceId}" }
 profiles:
   desk: { include: ["*"] }
 extensions:
@@ -41,6 +42,7 @@ interface DeskCall {
   readonly caller?: string;
   readonly conversation?: string;
   readonly turn?: string;
+  readonly traceparent?: string;
 }
 
 /** A crib of a few tools that wait, fail, nest and ask, behind a server, for all tests of a file. */

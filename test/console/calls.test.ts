@@ -114,6 +114,19 @@ describe('the log of calls', () => {
   });
 });
 
+describe('the detail of a call', () => {
+  it('links to the trace of the call', async () => {
+    const trace = '0af7651916cd43dd8448eb211c80319c';
+    await desk().call('look', {}, { caller: 'trent', traceparent: `00-${trace}-b7ad6b7169203331-01` });
+    const page = await calls('?caller=trent');
+    await soon(() => texts(page)).toHaveLength(1);
+    await rows(page).nth(1).click();
+    const link = detail(page).getByRole('link', { name: trace });
+    await link.waitFor();
+    expect(await link.getAttribute('href')).toBe(`https://traces.test/${trace}`);
+  });
+});
+
 describe('calls by conversation', () => {
   it('are one timeline by turn, with searches, waits, denials and failures in words', async () => {
     const said = { caller: 'harry', conversation: 'chat-harry', turn: 'turn-1' };

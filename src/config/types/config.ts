@@ -201,6 +201,8 @@ export interface ServerConfig {
   readonly publicUrl?: string;
   /** Origins whose pages may send requests with a credential; default none. */
   readonly cors?: string | readonly string[];
+  /** The address of a trace, for links of the console; {traceId} is replaced. */
+  readonly traceUrl?: string;
   /** Time in milliseconds for running calls to finish at shutdown; default 10000. Then they are aborted and answered. */
   readonly graceMs?: number;
 }

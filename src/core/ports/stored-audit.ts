@@ -49,6 +49,8 @@ export interface AuditEntry {
   /** Estimated tokens of the result as text; absent while the call waits. */
   readonly tokens?: number | undefined;
   readonly tool: string;
+  /** The id of the trace that the call belongs to. */
+  readonly traceId?: string | undefined;
   readonly turn?: string | undefined;
   /** Time of the last of several refusals. */
   readonly until?: number | undefined;

@@ -205,6 +205,10 @@ export const configNode: SchemaNode = typed(
           }),
           'Origins whose pages may send requests with a credential; default none.',
         ),
+        traceUrl: text('The address of a trace, for links of the console; {traceId} is replaced.', {
+          pattern: '^https?://[^\\s]*\\{traceId\\}[^\\s]*$',
+          says: 'an address with {traceId}, such as https://jaeger.example.com/trace/{traceId}',
+        }),
         graceMs: whole(
           'Time in milliseconds for running calls to finish at shutdown; default 10000. Then they are aborted and answered.',
           0,

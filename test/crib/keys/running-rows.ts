@@ -51,6 +51,24 @@ const crossOrigin: Show = async ({ crib }) => {
   return status;
 };
 
+/** The address of the trace of a call. */
+const traced: Show = async ({ crib }) => {
+  const running = await startServer(crib);
+  const authorization = `Bearer ${await crib.operatorToken()}`;
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const ask = async (path: string, more: RequestInit = {}) =>
+    (
+      await fetch(`${running.url}${path}`, {
+        ...more,
+        headers: { authorization, traceparent, 'content-type': 'application/json' },
+      })
+    ).json();
+  const { callId } = (await ask('/api/tools/execute/nothing', { method: 'POST', body: '{}' })) as { callId: string }; // a refusal has an id, too
+  const { traceUrl } = (await ask(`/api/calls/${callId}`)) as { traceUrl?: string }; // of the documented shape
+  await running.close();
+  return traceUrl ?? 'none';
+};
+
 const TOUCH = { tools: [{ name: 'run', description: 'Runs', run: { kind: 'shell', command: ['true'] } }] };
 const unconfined: Show = async (place) => {
   withPrograms(['bwrap']);
@@ -159,6 +177,11 @@ const polled = (refreshMs: number) => ({
 export const runningRows: readonly Row[] = [
   row('server.hosts', [{ server: { port: 0 } }, { server: { port: 0, hosts: 'proxy.test' } }], answered),
   row('server.cors', [{ server: { port: 0 } }, { server: { port: 0, cors: 'https://app.test' } }], crossOrigin),
+  row(
+    'server.traceUrl',
+    [{ server: { port: 0 } }, { server: { port: 0, traceUrl: 'https://traces.test/{traceId}' } }],
+    traced,
+  ),
   row('server.graceMs', [serving({}), serving({ graceMs: 0 })], ended),
   row(
     'executors.shell.sandbox',

@@ -102,11 +102,11 @@ describe('scripts on the command line', () => {
     });
   });
 
-  it('script asks for approval of inner calls: --yes gives it, without it they are refused', async () => {
+  it('script asks for approval of inner calls: --yes gives it, without it the script waits', async () => {
     office.write('wipe.js', 'return tools.wipe({ what: "x" })');
     expect(await office.run(['script', 'wipe.js', '--yes'])).toMatchObject({ code: 0, stdout: 'wiped x\n' });
-    const refused = await office.run(['script', 'wipe.js']);
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('Call "wipe" directly') });
+    const waits = await office.run(['script', 'wipe.js']);
+    expect(waits).toMatchObject({ code: 1, stderr: expect.stringContaining('Then run it: toolcrib script wipe.js') });
   });
 
   it('types prints the declarations of a profile, or writes them to a file', async () => {

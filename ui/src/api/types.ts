@@ -1038,6 +1038,8 @@ export interface operations {
                             /** @description Number of refusals that this row summarizes. */
                             count?: number;
                             durationMs?: number;
+                            /** @description The id of the trace that the call belongs to. */
+                            traceId?: string;
                             /** @description Estimate of the tokens that the text of the result costs a model. */
                             tokens?: number;
                             /** @description The approval of the call, and the approver. */
@@ -2324,6 +2326,8 @@ export interface operations {
                             /** @description Number of refusals that this row summarizes. */
                             count?: number;
                             durationMs?: number;
+                            /** @description The id of the trace that the call belongs to. */
+                            traceId?: string;
                             /** @description Estimate of the tokens that the text of the result costs a model. */
                             tokens?: number;
                             /** @description The approval of the call, and the approver. */
@@ -2404,6 +2408,8 @@ export interface operations {
                             /** @description Number of refusals that this row summarizes. */
                             count?: number;
                             durationMs?: number;
+                            /** @description The id of the trace that the call belongs to. */
+                            traceId?: string;
                             /** @description Estimate of the tokens that the text of the result costs a model. */
                             tokens?: number;
                             /** @description The approval of the call, and the approver. */
@@ -2497,6 +2503,8 @@ export interface operations {
                         };
                         /** @description A result: done with content, failed with an error, or waiting. */
                         result?: Record<string, never>;
+                        /** @description The address of its trace, if server.traceUrl is configured. */
+                        traceUrl?: string;
                     };
                 };
             };
@@ -2573,6 +2581,8 @@ export interface operations {
                             /** @description Number of refusals that this row summarizes. */
                             count?: number;
                             durationMs?: number;
+                            /** @description The id of the trace that the call belongs to. */
+                            traceId?: string;
                             /** @description Estimate of the tokens that the text of the result costs a model. */
                             tokens?: number;
                             /** @description The approval of the call, and the approver. */

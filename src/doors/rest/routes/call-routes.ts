@@ -41,6 +41,7 @@ export const CALL = {
   'until?': time(),
   'count?': whole('Number of refusals that this row summarizes.'),
   'durationMs?': number(),
+  'traceId?': text('The id of the trace that the call belongs to.'),
   'tokens?': whole('Estimate of the tokens that the text of the result costs a model.', 0),
   'approval?': anyObject('The approval of the call, and the approver.'),
   'argumentsHash?': text(),
@@ -97,6 +98,7 @@ export const CALL_ROUTES: readonly Route[] = [
           'call?': object(CALL, 'Its row in the audit log.'),
           'approval?': APPROVAL,
           'result?': RESULT,
+          'traceUrl?': text('The address of its trace, if server.traceUrl is configured.'),
         }),
       },
     },
@@ -186,6 +188,7 @@ async function showCall({ crib, asker, params }: RouteRequest) {
   const { id = '' } = params;
   const { caller } = asker;
   const [parked, row] = await Promise.all([crib.server.parked(id, caller), crib.server.callRow(id)]);
+  const { traceUrl } = crib.server.serverSettings();
   const isOwn = asker.operator || (row?.caller !== undefined && row.caller === caller.id);
   if (parked === undefined && !(row !== undefined && isOwn)) return notFound(`The call "${id}" was not found.`);
   return ok({
@@ -194,5 +197,10 @@ async function showCall({ crib, asker, params }: RouteRequest) {
     ...(row !== undefined && isOwn && { call: toShownCall(row) }),
     ...(parked?.approval !== undefined && { approval: toShownApproval(parked.approval) }),
     ...(parked?.result !== undefined && { result: parked.result }),
+    ...(isOwn &&
+      row?.traceId !== undefined &&
+      traceUrl !== undefined && {
+        traceUrl: traceUrl.replaceAll('{traceId}', row.traceId),
+      }),
   });
 }

@@ -6,7 +6,7 @@ import { ApprovalCard } from '../../parts/approval-card.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { SkeletonRows } from '../../parts/skeleton.tsx';
-import { useListKeys } from '../../parts/use-list-keys.ts';
+import { useOpenKeys } from '../../parts/use-open-keys.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import classes from './approvals-page.module.css';
 import { InboxList } from './inbox-list.tsx';
@@ -68,7 +68,7 @@ function Requests({ id, tab, approvals, inbox }: RequestsProps) {
   const [, navigate] = useLocation();
   const addressOf = (one: string) => `/approvals/${one}${tab === 'waiting' ? '' : `?tab=${tab}`}`;
   const open = id ?? approvals.find(({ state }) => tab !== 'waiting' || state === 'waiting')?.id ?? approvals[0]?.id;
-  useListKeys(
+  useOpenKeys(
     approvals.map((approval) => approval.id),
     open,
     (next) => navigate(addressOf(next)),

@@ -21,6 +21,7 @@ interface CallAnswer {
   readonly approval?: Approval;
   readonly result?: KeptResult;
   readonly arguments?: JsonMembers;
+  readonly traceUrl?: string;
 }
 
 interface CallDetailProps {
@@ -60,7 +61,7 @@ export function CallDetail({ id, known, isReady, onClose }: CallDetailProps) {
         </p>
       ) : (
         <div className={classes.body}>
-          {row !== undefined && <CallFacts row={row} />}
+          {row !== undefined && <CallFacts row={row} traceUrl={data?.traceUrl} />}
           <Kept row={row} answer={data} />
           {row?.row !== undefined && (
             <Section title="Audit">

@@ -6,8 +6,14 @@ import classes from './call-detail.module.css';
 import type { CallRow } from './call-types.ts';
 import { CallState } from './calls-table.tsx';
 
+interface CallFactsProps {
+  readonly row: CallRow;
+  /** Where the trace of the call is shown, if the configuration says so. */
+  readonly traceUrl: string | undefined;
+}
+
 /** Who called what, when, for how long, and with which outcome. */
-export function CallFacts({ row }: { readonly row: CallRow }) {
+export function CallFacts({ row, traceUrl }: CallFactsProps) {
   return (
     <dl className={classes.facts}>
       <Fact label="Outcome">
@@ -44,7 +50,7 @@ export function CallFacts({ row }: { readonly row: CallRow }) {
           </Link>
         </Fact>
       )}
-      <Relations row={row} />
+      <Relations row={row} traceUrl={traceUrl} />
       <Fact label="Call">
         <span className="name">{row.callId}</span>
       </Fact>
@@ -53,7 +59,7 @@ export function CallFacts({ row }: { readonly row: CallRow }) {
 }
 
 /** What the call belongs to: a conversation, a call around it, calls inside it, a trace. */
-function Relations({ row }: { readonly row: CallRow }) {
+function Relations({ row, traceUrl }: CallFactsProps) {
   const [search] = useSearchParams();
   const nested = new URLSearchParams(search);
   nested.set('view', 'waterfall');
@@ -87,7 +93,15 @@ function Relations({ row }: { readonly row: CallRow }) {
       </Fact>
       {row.traceId !== undefined && (
         <Fact label="Trace">
-          <span className="name">{row.traceId}</span>
+          {traceUrl === undefined ? (
+            <span className="name" title="Set server.traceUrl to link to the trace.">
+              {row.traceId}
+            </span>
+          ) : (
+            <a className="name" href={traceUrl} target="_blank" rel="noreferrer">
+              {row.traceId}
+            </a>
+          )}
         </Fact>
       )}
     </>

@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, type RefObject, useEffect } from 'react';
 import { toAbsolute, toDuration } from '../../parts/relative-time.tsx';
 import { Status } from '../../parts/status.tsx';
-import { useListKeys } from '../../parts/use-list-keys.ts';
+import { useOpenKeys } from '../../parts/use-open-keys.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { type CallRow, statusOf, TONES, toWords } from './call-types.ts';
 import classes from './calls-table.module.css';
@@ -21,7 +21,7 @@ interface CallsTableProps {
 
 /** The log as a table; only the rows in view are in the document. */
 export function CallsTable({ rows, open, hasMore, scroller, onOpen, onEnd }: CallsTableProps) {
-  useListKeys(
+  useOpenKeys(
     rows.map(({ callId }) => callId),
     open,
     onOpen,
@@ -32,6 +32,11 @@ export function CallsTable({ rows, open, hasMore, scroller, onOpen, onEnd }: Cal
     estimateSize: () => ROW_PX,
     overscan: 4,
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another open call moves the list
+  useEffect(() => {
+    const place = rows.findIndex(({ callId }) => callId === open);
+    if (place >= 0) virtual.scrollToIndex(place);
+  }, [open]);
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {

@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useEffect, useMemo } from 'react';
 import { Link } from 'wouter';
 import { RelativeTime, toDuration } from '../../parts/relative-time.tsx';
-import { useListKeys } from '../../parts/use-list-keys.ts';
+import { useOpenKeys } from '../../parts/use-open-keys.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { type CallRow, type EntryKind, statusOf } from './call-types.ts';
 import { CallState } from './calls-table.tsx';
@@ -23,7 +23,7 @@ const HEIGHTS = { conversation: 44, turn: 34, entry: 32 };
 /** Conversations as timelines: each turn with its searches, calls, waits and denials. */
 export function Conversations({ rows, open, scroller, hasMore, onOpen, onEnd }: ConversationsProps) {
   const items = useMemo(() => toTimeline(rows), [rows]);
-  useListKeys(
+  useOpenKeys(
     items.flatMap((item) => (item.kind === 'entry' ? [item.row.callId] : [])),
     open,
     onOpen,
@@ -35,6 +35,11 @@ export function Conversations({ rows, open, scroller, hasMore, onOpen, onEnd }: 
     overscan: 10,
     getItemKey: (place) => items[place]?.key ?? place,
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another open call moves the list
+  useEffect(() => {
+    const place = items.findIndex((item) => item.kind === 'entry' && item.row.callId === open);
+    if (place >= 0) virtual.scrollToIndex(place);
+  }, [open]);
   const shown = virtual.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {

@@ -1,12 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useMemo, useRef } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { api } from '../../api/client.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { useServerEvents } from '../../parts/live-events.ts';
 import { toDuration, useNow } from '../../parts/relative-time.tsx';
 import { SkeletonRows } from '../../parts/skeleton.tsx';
-import { useListKeys } from '../../parts/use-list-keys.ts';
+import { useOpenKeys } from '../../parts/use-open-keys.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { type CallRow, statusOf, toWords } from './call-types.ts';
 import classes from './waterfall.module.css';
@@ -26,7 +26,7 @@ export function Waterfall({ root, open, onOpen }: WaterfallProps) {
   const isRunning = call?.outcome === 'running' || children.some(({ outcome }) => outcome === 'running');
   const rows = useMemo(() => toTree(call, children, isRunning ? now : 0), [call, children, isRunning, now]);
   const stretches = useMemo(() => toStretches(rows), [rows]);
-  useListKeys(
+  useOpenKeys(
     rows.map(({ row }) => row.callId),
     open,
     onOpen,
@@ -38,14 +38,12 @@ export function Waterfall({ root, open, onOpen }: WaterfallProps) {
     estimateSize: () => 28,
     overscan: 10,
   });
-  if (error !== null)
-    return (
-      <Empty title="The nested calls could not be loaded.">
-        <p className="soft">
-          <VisibleText text={error.message} />
-        </p>
-      </Empty>
-    );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another open call moves the list
+  useEffect(() => {
+    const place = rows.findIndex(({ row }) => row.callId === open);
+    if (place >= 0) virtual.scrollToIndex(place);
+  }, [open]);
+  if (error !== null) return <NotLoaded error={error} />;
   const [first] = rows;
   if (first === undefined) return <SkeletonRows count={12} />;
   return (
@@ -75,6 +73,16 @@ export function Waterfall({ root, open, onOpen }: WaterfallProps) {
         })}
       </div>
     </div>
+  );
+}
+
+function NotLoaded({ error }: { readonly error: Error }) {
+  return (
+    <Empty title="The nested calls could not be loaded.">
+      <p className="soft">
+        <VisibleText text={error.message} />
+      </p>
+    </Empty>
   );
 }
 

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 
 /** J and K open the next and the previous entry of a list. Keys count only outside of fields and without modifiers. */
-export function useListKeys(ids: readonly string[], open: string | undefined, onOpen: (id: string) => void): void {
+export function useOpenKeys(ids: readonly string[], open: string | undefined, onOpen: (id: string) => void): void {
   const latest = useRef({ ids, open, onOpen });
   latest.current = { ids, open, onOpen };
   useEffect(() => {
