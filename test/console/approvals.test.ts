@@ -8,6 +8,8 @@ const desk = useDesk();
 
 const card = (page: Page): Locator => page.getByRole('article', { name: 'Request for approval' });
 const approve = (page: Page): Locator => page.getByRole('button', { name: /^Approve/ }).last();
+/** Waits until the card takes answers: a denial is possible. */
+const isStill = (page: Page) => soon(() => page.getByRole('button', { name: /^Deny/ }).isEnabled()).toBe(true);
 const open = (id: string, more: object = {}) => openConsole(desk(), { path: `/approvals/${id}`, ...more });
 const stateOf = async (id: string) => (await desk().crib.approvals.get(id))?.state;
 
@@ -68,6 +70,7 @@ describe('the card of an approval', () => {
     const page = await open(id);
     await page.getByText('2 values are folded. Open them before you approve.').waitFor();
     expect(await card(page).innerText()).toContain('45,000 characters');
+    await isStill(page);
     expect(await approve(page).isDisabled()).toBe(true);
     await page.keyboard.press('a');
     await page
@@ -78,6 +81,7 @@ describe('the card of an approval', () => {
     await page.getByRole('button', { name: /45,000 characters/ }).click();
     // A long value is opened page by page, and counts as seen at its end.
     await page.getByRole('button', { name: /25,000 characters more/ }).click();
+    await isStill(page);
     expect(await approve(page).isDisabled()).toBe(true);
     await page.getByRole('button', { name: /5,000 characters more/ }).click();
     await soon(() => approve(page).isEnabled()).toBe(true);
