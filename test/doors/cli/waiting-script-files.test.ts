@@ -36,9 +36,9 @@ it('toolcrib script waits without a terminal, and goes on in another process aft
   expect(await office.run(['approvals', 'approve', id])).toMatchObject({ code: 0 });
   expect(runs()).toEqual(['find disk']);
   const run = ['script', 'clean.js', 'what=disk', '--approval', id];
-  const ended = await office.run(run);
-  expect(ended).toMatchObject({ code: 0, stdout: 'wipe find disk\n' });
-  expect(ended.stderr).not.toContain('found');
-  expect(await office.run(run)).toMatchObject({ code: 0, stdout: 'wipe find disk\n' });
+  for (const ended of await Promise.all([office.run(run), office.run(run)])) {
+    expect(ended).toMatchObject({ code: 0, stdout: 'wipe find disk\n' });
+    expect(ended.stderr).not.toContain('found');
+  }
   expect(runs()).toEqual(['find disk', 'wipe find disk']);
 });
