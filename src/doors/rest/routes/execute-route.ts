@@ -47,7 +47,7 @@ const CALLER = object(
 const DRY_RUN = object({
   ok: flag('True if the call would run now.'),
   status: { const: 'dryRun' },
-  would: choice(['run', 'ask', 'refuse'], 'ask: the call would wait for an approval.'),
+  would: text('run, ask (the call would wait for an approval) or refuse.', { pattern: '^(run|ask|refuse)$' }),
   tool: text(),
   profile: text(),
   caller: object({ 'id?': text(), 'roles?': list(text()) }),

@@ -3,7 +3,7 @@ import { defined } from '../../../core/read-options.ts';
 import { kindOf, type ToolSpec } from '../../../core/tool-spec.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { toShownCall, toTime } from '../../shown.ts';
-import { ok } from '../answers.ts';
+import { notFound, ok } from '../answers.ts';
 import { USE_DAYS } from '../recent-use.ts';
 import { openToList, type Route, type RouteRequest } from '../route.ts';
 import { anyObject, choice, list, number, object, text, time, whole } from '../shapes.ts';
@@ -145,6 +145,7 @@ function nameIn(reason: string): string {
 
 async function describeCalls({ crib, params }: RouteRequest) {
   const { name = '' } = params;
+  if (/[\p{Cc}\p{Cs}]/u.test(name)) return notFound('The name is not valid.');
   const since = Date.now() - USE_DAYS * 86_400_000;
   const rows = await crib.calls.list({ tool: name, limit: LOOKED_AT, since });
   const ran = rows.filter(({ isReplayed }) => isReplayed !== true);
