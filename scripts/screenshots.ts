@@ -31,7 +31,10 @@ const PICTURES: Readonly<Record<string, Picture>> = {
     path: '/tools/report_build',
     async prepare(page) {
       await page.locator('.cm-content').waitFor();
-      await page.getByRole('textbox', { name: /^title/ }).first().fill('Sales of the autumn');
+      await page
+        .getByRole('textbox', { name: /^title/ })
+        .first()
+        .fill('Sales of the autumn');
     },
   },
   approvals: {
