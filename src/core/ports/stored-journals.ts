@@ -33,7 +33,7 @@ export interface JournalEntry {
 }
 
 /** The answer of a call as the script got it. */
-export interface JournalAnswer {
+interface JournalAnswer {
   /** Its place among the answers. */
   readonly order: number;
   readonly isOk: boolean;

@@ -183,6 +183,16 @@ describe('a script that waits for approval', () => {
     expect(made).toEqual(['write {"n":1}']);
   });
 
+  it('keeps its idempotency key: the same call with the key gets the result as often as wanted', async () => {
+    const { crib, made, run } = await open();
+    const key = { idempotencyKey: 'k1' };
+    const { id, callId } = waitingOf(await run(CATCH, key));
+    expect(waitingOf(await run(CATCH, key)).callId).toBe(callId);
+    await answer(crib, id);
+    for (let count = 0; count < 3; count++) expect(dataOf(await run(CATCH, key))).toMatchObject({ input: { n: 1 } });
+    expect(made).toEqual(['write {"n":1}']);
+  });
+
   it('keeps the approval that it was given itself', async () => {
     const report = {
       name: 'report',
