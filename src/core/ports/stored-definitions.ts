@@ -13,7 +13,7 @@ export interface StoredDefinitions {
 }
 
 /** A stored definition without its content. */
-export interface SeenHash {
+interface SeenHash {
   readonly tool: string;
   readonly hash: string;
   /** Milliseconds since 1970. */
@@ -21,7 +21,7 @@ export interface SeenHash {
 }
 
 /** A definition to store. */
-export interface NewDefinition {
+interface NewDefinition {
   readonly tool: string;
   readonly hash: string;
   readonly source: string;

@@ -11,13 +11,13 @@ import type { Engine } from '../engine.ts';
 import { type DefinitionChange, definitionChanges } from './definition-changes.ts';
 
 /** A definition of a tool, and its changes against the one before it. */
-export interface DefinitionVersion extends Omit<SeenDefinition, 'tool'> {
+interface DefinitionVersion extends Omit<SeenDefinition, 'tool'> {
   readonly isCurrent: boolean;
   readonly changes: readonly DefinitionChange[];
 }
 
 /** The profiles and keys that a change of a tool concerns. */
-export interface ToolReach {
+interface ToolReach {
   readonly profiles: readonly string[];
   readonly keys: readonly { readonly id: string; readonly name: string; readonly caller: string }[];
 }

@@ -5,7 +5,7 @@ import { packageVersion } from '../../system/package-version.ts';
 import type { Crib } from '../crib.ts';
 
 /** One finding about this machine. */
-export interface DoctorCheck {
+interface DoctorCheck {
   readonly name: string;
   readonly state: 'ok' | 'warning' | 'problem';
   readonly says: string;

@@ -17,7 +17,7 @@ export interface EventFeed {
 }
 
 /** A listener of events. */
-export interface EventListening {
+interface EventListening {
   /** The caller that listens; absent for an operator, who gets everything. */
   readonly caller?: Caller;
   /** The id of the last event that the client has. */

@@ -2,7 +2,7 @@ import type { ToolUse } from '../../core/ports/audit-report.ts';
 import type { Crib } from '../../crib/crib.ts';
 
 /** The calls of one tool or caller. */
-export type Use = Pick<ToolUse, 'calls' | 'failed' | 'lastAt'>;
+type Use = Pick<ToolUse, 'calls' | 'failed' | 'lastAt'>;
 
 /** The use of tools by callers in the last 30 days. */
 export interface RecentUse {

@@ -20,7 +20,7 @@ export interface SessionOptions {
 }
 
 /** A browser that signed in with a credential. */
-export interface BrowserSession {
+interface BrowserSession {
   readonly credential: string;
   /** Milliseconds since 1970. */
   readonly endsAt: number;
@@ -77,13 +77,13 @@ export function createSessions(options: SessionOptions = {}): Sessions {
 }
 
 /** A sign-in at the issuer, and the page to return to. */
-export interface PendingSignIn {
+interface PendingSignIn {
   readonly start: SignInStart;
   readonly to: string;
 }
 
 /** Sign-ins at the issuer. Each is bound to the browser that began it by a cookie, and is taken up once. */
-export interface PendingSignIns {
+interface PendingSignIns {
   /** Keeps a sign-in and returns the Set-Cookie header. */
   keep(pending: PendingSignIn, request: Request): string;
   /** Takes up the sign-in of this state and browser; undefined if there is none. */
