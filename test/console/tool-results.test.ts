@@ -15,6 +15,15 @@ const context = useSharedContext(server);
 const openTool = (name: string, query = ''): Promise<Page> =>
   openConsole(server(), { path: `/tools/${name}${query}`, context: context() });
 
+/** Goes to another tool without loading the console again. */
+async function goTo(page: Page, name: string): Promise<void> {
+  await page.evaluate((path) => {
+    const { history } = globalThis as unknown as { history: { pushState(state: null, title: '', path: string): void } };
+    history.pushState(null, '', path); // in the browser
+  }, `/tools/${name}`);
+  await page.getByRole('heading', { level: 1, name }).waitFor();
+}
+
 const run = (page: Page) => page.getByRole('button', { name: 'Run', exact: true }).click();
 const wasRun = (page: Page) => page.evaluate(() => (globalThis as { wasRun?: boolean }).wasRun === true);
 
@@ -23,22 +32,22 @@ describe('a result', () => {
     const page = await openTool('plain_text');
     await run(page);
     await page.getByText('Just a line of text.').waitFor();
-    const rows = await openTool('rows');
-    await run(rows);
-    await rows.getByRole('cell', { name: 'Grace' }).waitFor();
-    await rows.getByRole('button', { name: 'Tree' }).click();
-    await rows.getByText('2 items').waitFor();
-    const picture = await openTool('picture');
-    await run(picture);
-    await picture.getByRole('img', { name: 'Result of the tool' }).waitFor();
-    const sound = await openTool('sound');
-    await run(sound);
-    await sound.locator('audio').waitFor();
-    const references = await openTool('references');
-    await run(references);
-    await references.getByRole('link', { name: 'The report' }).waitFor();
-    expect(await references.getByRole('link', { name: 'Not a report' }).count()).toBe(0);
-    await references.locator('strong', { hasText: 'bold' }).waitFor();
+    await goTo(page, 'rows');
+    await run(page);
+    await page.getByRole('cell', { name: 'Grace' }).waitFor();
+    await page.getByRole('button', { name: 'Tree' }).click();
+    await page.getByText('2 items').waitFor();
+    await goTo(page, 'picture');
+    await run(page);
+    await page.getByRole('img', { name: 'Result of the tool' }).waitFor();
+    await goTo(page, 'sound');
+    await run(page);
+    await page.locator('audio').waitFor();
+    await goTo(page, 'references');
+    await run(page);
+    await page.getByRole('link', { name: 'The report' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Not a report' }).count()).toBe(0);
+    await page.locator('strong', { hasText: 'bold' }).waitFor();
   });
 
   it('in Markdown has no raw HTML, no pictures from outside and no links that run', async () => {
@@ -61,23 +70,24 @@ describe('a result', () => {
       page.getByRole('button', { name: 'Download' }).click(),
     ]);
     expect(download.suggestedFilename()).toBe('result.txt');
-    const json = await openTool('large_json');
-    await run(json);
-    await json.getByRole('cell', { name: '99', exact: true }).first().waitFor();
-    await json.getByRole('button', { name: /Show more \(5,900 rows/ }).click();
-    await json.getByRole('cell', { name: '150', exact: true }).first().waitFor();
+    await goTo(page, 'large_json');
+    await run(page);
+    await page.getByRole('cell', { name: '99', exact: true }).first().waitFor();
+    await page.getByRole('button', { name: /Show more \(5,900 rows/ }).click();
+    await page.getByRole('cell', { name: '150', exact: true }).first().waitFor();
   });
 
   it('that contains markup, control and bidi characters is text, and they are visible', async () => {
+    const page = await openTool('plain_text');
     for (const name of ['hostile_text', 'hostile_error']) {
-      const page = await openTool(name);
+      await goTo(page, name);
       await run(page);
       await page.getByText('<script>globalThis').first().waitFor();
       expect(await page.locator('main mark', { hasText: 'U+202E' }).count()).toBeGreaterThan(0);
       expect(await page.locator('main mark', { hasText: 'U+0007' }).count()).toBeGreaterThan(0);
       expect(await wasRun(page)).toBe(false);
     }
-    const page = await openTool('hostile_words');
+    await goTo(page, 'hostile_words');
     await page.getByText(/more \(15,\d+ characters\)/).waitFor();
     expect((await page.locator('main').innerText()).length).toBeLessThan(5000);
     const list = await openConsole(server(), { context: context() });
