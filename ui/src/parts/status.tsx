@@ -1,7 +1,7 @@
 import classes from './status.module.css';
+import type { Tone } from './tone.ts';
 
-/** Tones of a state: each has a shape of its own, so that no state is told by colour alone. */
-export type Tone = 'good' | 'danger' | 'warn' | 'active' | 'quiet';
+export type { Tone };
 
 const SHAPES: Readonly<Record<Tone, string>> = {
   good: 'M3.5 8.5l3 3 6-7',

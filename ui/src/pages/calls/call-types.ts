@@ -1,4 +1,4 @@
-import type { Tone } from '../../parts/status.tsx';
+import type { Tone } from '../../parts/tone.ts';
 
 /** A call as REST lists it, or as an event announces it. Its outcome is `running` until it has ended. */
 export interface CallRow {
