@@ -154,11 +154,11 @@ describe('arguments of an approval', () => {
   it('are compared value by value; what the server has cut is not compared', () => {
     const given = { amount: 2, deep: { same: 1, now: true }, text: 'new text' };
     const earlier = lastCall(
-      { amount: 1, deep: { same: 1, then: true }, text: 'old… (900 characters)' },
+      { amount: 1, deep: { same: 1, old: true }, text: 'old… (900 characters)' },
       { argumentsLength: 5000 },
     );
     expect(compareWith(given, earlier)).toEqual({
-      gone: [{ path: '/deep/then', before: 'true' }],
+      gone: [{ path: '/deep/old', before: 'true' }],
       counts: { changed: 1, fresh: 1, gone: 1, same: 2 },
     });
     const changed = toRows(given, new Set(), earlier).flatMap(({ path, change }) =>
