@@ -25,7 +25,7 @@ export function useNow(): number {
 }
 
 /** How long ago, in the words of a list: now, 12 s ago, 4 min ago, 3 h ago, 2 d ago. */
-export function toRelative(at: number, since: number): string {
+function toRelative(at: number, since: number): string {
   const seconds = Math.round((since - at) / 1000);
   if (seconds < 2) return 'now';
   if (seconds < 60) return `${seconds} s ago`;

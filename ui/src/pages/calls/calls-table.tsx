@@ -7,7 +7,7 @@ import { VisibleText } from '../../parts/visible-text.tsx';
 import { type CallRow, statusOf, TONES, toWords } from './call-types.ts';
 import classes from './calls-table.module.css';
 
-export const ROW_PX = 32;
+const ROW_PX = 32;
 const COLUMNS = ['Time', 'Status', 'Tool', 'Caller', 'Conversation', 'Profile', 'Door', 'Duration'];
 
 interface CallsTableProps {
@@ -152,7 +152,7 @@ export function CallState({ row }: { readonly row: CallRow }) {
 }
 
 /** The time of day with milliseconds: 18:04:05.123. */
-export function toClock(at: string): string {
+function toClock(at: string): string {
   const time = new Date(at);
   const two = (value: number) => String(value).padStart(2, '0');
   const clock = `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;

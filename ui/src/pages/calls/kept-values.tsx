@@ -20,7 +20,7 @@ export interface KeptResult {
 const PAGE = 20_000;
 
 /** A value as text, page by page if it is long. Nothing in it is ever markup. */
-export function KeptText({ text }: { readonly text: string }) {
+function KeptText({ text }: { readonly text: string }) {
   const [shown, setShown] = useState(PAGE);
   const left = text.length - shown;
   return (

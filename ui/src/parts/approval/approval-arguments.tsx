@@ -116,7 +116,7 @@ function Suspicious({ text }: { readonly text: string }) {
 }
 
 /** The values that are still folded or not shown to their end. */
-export function foldedRows(given: JsonMembers, opened: Opened): readonly ArgumentRow[] {
+function foldedRows(given: JsonMembers, opened: Opened): readonly ArgumentRow[] {
   return toRows(given, new Set(opened.keys()), undefined).filter(
     ({ path, isFolded, size, kind, text }) =>
       isFolded || (size !== undefined && kind !== 'heading' && (opened.get(path) ?? 0) < text.length),

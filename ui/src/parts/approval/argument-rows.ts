@@ -17,7 +17,7 @@ export interface ArgumentRow {
 }
 
 /** How a value differs from the last approved call. */
-export type Change = { readonly kind: 'new' } | { readonly kind: 'changed'; readonly before: string };
+type Change = { readonly kind: 'new' } | { readonly kind: 'changed'; readonly before: string };
 
 const LONGEST_TEXT = 400;
 const MOST_LINES = 10;
