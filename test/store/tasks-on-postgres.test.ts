@@ -111,7 +111,7 @@ describe.skipIf(missing !== undefined)(`tasks on ${title}`, { timeout: 30_000 },
       await vi.waitFor(async () => expect(await listening()).toBe(1), WITHIN);
       for (const stop of [...stops, ...stops]) stop();
       await vi.waitFor(async () => expect(await listening()).toBe(0), WITHIN);
-      for (const how of ['leave', 'close']) {
+      for (const how of ['leave', 'close', 'close', 'close']) {
         const { ended, lines } = startProcess(LISTEN, [url, how]);
         expect(await ended).toBe(0);
         expect(lines).toEqual(['ended']);

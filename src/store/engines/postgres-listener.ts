@@ -76,6 +76,7 @@ class PostgresListener {
       const connected = client.connect();
       unref(client);
       await connected;
+      if (this.#client !== client) return; // closed meanwhile, and waited for
       unref(client); // an encrypted connection has another socket
       await client.query(`LISTEN ${channel}`);
     } catch {
