@@ -90,11 +90,11 @@ function requestsFor(operation: Operation, known: Readonly<Record<string, readon
     );
   const inQuery = parameters.filter((parameter) => parameter.in === 'query' && parameter.name !== 'follow');
   // Few parameters at a time: most filters together select nothing.
-  const arbitraryOf = ({ schema }: (typeof inQuery)[number]) =>
+  const parameterValues = ({ schema }: (typeof inQuery)[number]) =>
     fc.oneof({ arbitrary: valuesOf(schema), weight: 6 }, { arbitrary: fc.string({ maxLength: 10 }), weight: 1 });
   const required = inQuery.filter((parameter) => parameter.required);
   const query = fc.subarray([...inQuery], { maxLength: Math.min(2, inQuery.length) }).chain((chosen) => {
-    const members = [...new Set([...required, ...chosen])].map((one) => [one.name, arbitraryOf(one)] as const);
+    const members = [...new Set([...required, ...chosen])].map((one) => [one.name, parameterValues(one)] as const);
     return fc.record(Object.fromEntries(members));
   });
   return fc.record({
