@@ -67,7 +67,10 @@ const pictures = {
     call: { path: `/calls/${script.callId}` },
     waterfall: {
       path: `/calls/${script.callId}`,
-      prepare: (page: Page) => page.getByRole('link', { name: 'Show the waterfall' }).click(),
+      async prepare(page: Page) {
+        await page.getByRole('link', { name: 'Show the waterfall' }).click();
+        await page.getByText('order_export').first().waitFor();
+      },
     },
   }),
 };

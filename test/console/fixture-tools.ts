@@ -103,7 +103,7 @@ export function toSpecs(tools: readonly FixtureTool[]): string {
   return JSON.stringify({ tools: specs }, null, 1);
 }
 
-/** Two tools with larger schemas: a nested one with a union, and one without arguments. */
+/** Tools of other forms: a nested schema with a union, and tools without arguments. */
 export const REPORTS: readonly FixtureTool[] = [
   {
     name: 'report_build',
@@ -137,6 +137,22 @@ export const REPORTS: readonly FixtureTool[] = [
     category: 'sales',
     tags: ['read'],
     effects: { readOnly: true },
+    input: object({}),
+  },
+  {
+    name: 'shop_close',
+    description: 'Take no more orders until the shop is opened again',
+    category: 'sales',
+    tags: ['write'],
+    effects: { readOnly: false, destructive: false, idempotent: true },
+    input: object({ until: { type: 'string', format: 'date-time' } }),
+  },
+  {
+    name: 'shop_open',
+    description: 'Take orders again',
+    category: 'sales',
+    tags: ['write'],
+    effects: { readOnly: false, destructive: false, idempotent: true },
     input: object({}),
   },
 ];

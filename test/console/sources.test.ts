@@ -32,7 +32,7 @@ function pidOfNotes(): number {
 describe('the page of the sources', () => {
   it('shows health, the last error, what a source waits for, and counts the failed ones beside the page', async () => {
     const page = await openConsole(server(), { path: '/sources' });
-    await expect.poll(() => row(page, 'shop').innerText()).toMatch(/Ready\s+42/);
+    await expect.poll(() => row(page, 'shop').innerText()).toMatch(/Ready\s+44/);
     expect(await row(page, 'analytics').innerText()).toContain('ECONNREFUSED 10.0.4.17:5432');
     expect(await row(page, 'ledger').innerText()).toMatch(/Starting[\s\S]*reading 48,211 entries/);
     await page.getByText('7 ready · 1 starting · 1 failed').waitFor();
@@ -104,6 +104,11 @@ describe('the page of the sources', () => {
     });
     await stop.getByRole('button', { name: 'Resume' }).click();
     await stop.waitFor({ state: 'detached' });
+    const another = page.getByRole('listitem').filter({ hasText: 'caller:mallory' });
+    await crib.stops.stop('caller:mallory', {}, { id: 'ann', operator: true });
+    await another.getByText('stopped by ann').waitFor();
+    await crib.stops.resume('caller:mallory', {}, { id: 'ann', operator: true });
+    await another.waitFor({ state: 'detached' });
     expect(await chest.call('order_list', {})).toMatchObject({ ok: true });
   });
 });

@@ -130,6 +130,7 @@ function shownTo(caller: Caller, event: KeptEvent['event'], data: unknown): unkn
     case 'tools-changed':
       return {}; // names of tools may be hidden
     case 'sources':
+    case 'stops':
       return undefined;
   }
 }

@@ -3,7 +3,7 @@ import { TASK_DOOR } from '../../core/ports/task-states.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
 import type { SourceReport } from '../../crib/sources/source-slot.ts';
-import { toShownApproval, toShownTask } from '../shown.ts';
+import { toShownApproval, toShownStop, toShownTask } from '../shown.ts';
 import { toShownEnd, watchStarts } from './call-events.ts';
 
 /** Number of newest approvals to watch. For unchanged ones, only the state is read. */
@@ -19,6 +19,7 @@ export const EVENTS = {
     'a background call of this process changed its state, or one of another process ended; without arguments and results',
   approvals: 'a request changed, of the newest thousand; a batch is one request; long arguments are cut',
   sources: 'a source changed: its state after the change, whichever process changed it',
+  stops: '`{ stops }`: the emergency stops changed; those in force now',
   'tools-changed': '`{ added, removed, changed }`, or `{ profile }` if other bundles became active',
 } as const;
 
@@ -72,6 +73,7 @@ export function watchCrib(crib: Crib, tell: Tell): Watching {
 function createLook(crib: Crib, tell: Tell): () => Promise<void> {
   let approvals: ReadonlyMap<string, string> | undefined;
   let sources: ReadonlyMap<string, string> | undefined;
+  let stops: string | undefined;
   return async () => {
     const reports = crib.sources();
     const now = new Map(reports.map((report) => [report.name, JSON.stringify(report)]));
@@ -88,6 +90,9 @@ function createLook(crib: Crib, tell: Tell): () => Promise<void> {
         tell,
       );
       approvals = new Map(found.map(({ id, state }) => [id, state]));
+      const inForce = (await crib.stops.list()).map(toShownStop);
+      if (stops !== undefined && stops !== JSON.stringify(inForce)) tell('stops', { stops: inForce });
+      stops = JSON.stringify(inForce);
     } catch (cause) {
       if (!(cause instanceof ToolcribError)) throw cause; // the store is not available now; the next look asks again
     }
