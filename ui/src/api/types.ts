@@ -853,7 +853,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Streams server-sent events: calls, calls-started, tasks, approvals, sources, tools-changed. `Last-Event-ID` resumes; `lost` tells a slow client how many events were dropped. A caller gets its own calls and tasks, and approvals that concern it. */
+        /** Streams server-sent events: calls, calls-started, tasks, approvals, sources, stops, tools-changed. `Last-Event-ID` resumes; `lost` tells a slow client how many events were dropped. A caller gets its own calls and tasks, and approvals that concern it. */
         get: operations["getApiEvents"];
         put?: never;
         post?: never;

@@ -66,7 +66,7 @@ export const EVENTS_ROUTE: Route = {
   method: 'GET',
   path: '/api/events',
   group: 'calls',
-  says: 'Streams server-sent events: calls, calls-started, tasks, approvals, sources, tools-changed. `Last-Event-ID` resumes; `lost` tells a slow client how many events were dropped. A caller gets its own calls and tasks, and approvals that concern it.',
+  says: 'Streams server-sent events: calls, calls-started, tasks, approvals, sources, stops, tools-changed. `Last-Event-ID` resumes; `lost` tells a slow client how many events were dropped. A caller gets its own calls and tasks, and approvals that concern it.',
   who: 'credential',
   answers: { 200: { says: 'An endless event stream.', type: 'text/event-stream' } },
   async run({ feed, request, asker }) {
