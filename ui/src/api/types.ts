@@ -1447,11 +1447,8 @@ export interface operations {
                         ok: boolean;
                         /** @constant */
                         status: "dryRun";
-                        /**
-                         * @description ask: the call would wait for an approval.
-                         * @enum {string}
-                         */
-                        would: "run" | "ask" | "refuse";
+                        /** @description run, ask (the call would wait for an approval) or refuse. */
+                        would: string;
                         tool: string;
                         profile: string;
                         caller: {
