@@ -44,7 +44,7 @@ function dataOf(calls: readonly CallRow[]): UPlot.AlignedData {
 
 function optionsFor(element: HTMLElement): UPlot.Options {
   const colour = (token: string) => getComputedStyle(element).getPropertyValue(token).trim() || 'currentColor';
-  const bars = UPlot.paths.bars?.({ size: [0.7, 10], align: 1 });
+  const bars = UPlot.paths.bars?.({ size: [0.7, 10] });
   const series = (token: string): UPlot.Series => ({
     fill: colour(token),
     stroke: colour(token),
@@ -57,7 +57,10 @@ function optionsFor(element: HTMLElement): UPlot.Options {
     height: HEIGHT,
     legend: { show: false },
     cursor: { show: false },
-    scales: { x: { time: false }, y: { range: (_, __, max) => [0, Math.max(max, 1)] } },
+    scales: {
+      x: { time: false, range: (_, min, max) => [min - 0.5, max + 0.5] },
+      y: { range: (_, __, max) => [0, Math.max(max, 1)] },
+    },
     axes: [
       { show: false },
       {

@@ -1,8 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { lazy, Suspense, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import type { Answer } from '../../api/answer.ts';
 import { api } from '../../api/client.ts';
+import { useSession } from '../../api/session.ts';
+import { useServerEvents } from '../../parts/live-events.ts';
 import { RelativeTime, toDuration } from '../../parts/relative-time.tsx';
 import { Status } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
@@ -18,17 +20,20 @@ const CHART_CALLS = 200;
 
 /** The last calls of the tool, by all callers: how long they took, and how many failed. */
 export function LastCalls({ tool }: { readonly tool: string }) {
+  const { role } = useSession();
   const stats = useQuery({
     queryKey: ['tool-activity', tool, 'stats'],
+    enabled: role === 'operator',
     queryFn: ({ signal }) => api<ToolStats>(`/api/tools/${encodeURIComponent(tool)}/stats`, { signal }),
   });
   const calls = useQuery({
     queryKey: ['tool-activity', tool, 'calls'],
     queryFn: ({ signal }) => api<Answer<'/api/calls'>>('/api/calls', { query: { tool, limit: CHART_CALLS }, signal }),
   });
+  useLiveCalls(tool);
   const ended = calls.data?.calls.filter((call): call is CallRow => call.outcome !== 'running');
   const rows = ended ?? stats.data?.lastCalls ?? [];
-  if (stats.error !== null && calls.error !== null) return null;
+  if (calls.error !== null) return null;
   return (
     <div className={classes.result}>
       {stats.data !== undefined && <Figures stats={stats.data} />}
@@ -50,6 +55,22 @@ export function LastCalls({ tool }: { readonly tool: string }) {
       )}
     </div>
   );
+}
+
+const REFRESH_MS = 2000;
+
+/** Loads the calls of the tool again while others call it, at most every two seconds. */
+function useLiveCalls(tool: string): void {
+  const client = useQueryClient();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  useServerEvents(['calls'], (_, data) => {
+    if (timer.current !== undefined || (data as { readonly tool?: string }).tool !== tool) return;
+    timer.current = setTimeout(() => {
+      timer.current = undefined;
+      void client.invalidateQueries({ queryKey: ['tool-activity', tool] });
+    }, REFRESH_MS);
+  });
 }
 
 function Figures({ stats }: { readonly stats: ToolStats }) {

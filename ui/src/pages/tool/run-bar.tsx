@@ -2,6 +2,7 @@ import { Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Answer } from '../../api/answer.ts';
 import { api } from '../../api/client.ts';
+import { useSession } from '../../api/session.ts';
 import type { Arguments } from '../../form/use-arguments.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { toSnippets } from './snippets.ts';
@@ -65,6 +66,7 @@ export function RunBar({ tool, given, profile, running, onProfile, onRun, onCanc
 }
 
 function ProfileChoice({ profile, onProfile }: Pick<RunBarProps, 'profile' | 'onProfile'>) {
+  const { role } = useSession();
   const { data } = useQuery({
     queryKey: ['profiles'],
     queryFn: ({ signal }) => api<Answer<'/api/profiles'>>('/api/profiles', { signal }),
@@ -76,7 +78,7 @@ function ProfileChoice({ profile, onProfile }: Pick<RunBarProps, 'profile' | 'on
       value={profile ?? ''}
       onChange={({ target }) => onProfile(target.value === '' ? undefined : target.value)}
     >
-      <option value="">All tools</option>
+      <option value="">{role === 'operator' ? 'All tools' : 'Usual profile'}</option>
       {data?.profiles.map(({ name, default: isDefault }) => (
         <option key={name} value={name}>
           {name}

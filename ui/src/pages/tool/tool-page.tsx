@@ -1,8 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { api } from '../../api/client.ts';
+import { useSession } from '../../api/session.ts';
 import { Empty } from '../../parts/empty.tsx';
+import { useServerEvents } from '../../parts/live-events.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { DefinitionTab } from './definition-tab.tsx';
@@ -20,6 +22,9 @@ const TABS = [
   ['explain', 'Access and limits'],
 ] as const;
 
+/** What the server tells operators alone. */
+const OF_OPERATORS: readonly string[] = ['history', 'explain'];
+
 type Tab = (typeof TABS)[number][0];
 
 /** One tool: what it is, how it is run, how it changed, and which layer limits it. */
@@ -27,6 +32,11 @@ export function ToolPage({ name }: { readonly name: string }) {
   const { data, error } = useQuery({
     queryKey: ['tool', name],
     queryFn: ({ signal }) => api<ToolDetail>(`/api/tools/${encodeURIComponent(name)}`, { signal }),
+  });
+  const client = useQueryClient();
+  useServerEvents(['tools-changed', 'sources', 'stops'], () => {
+    void client.invalidateQueries({ queryKey: ['tool', name] });
+    void client.invalidateQueries({ queryKey: ['tool-history', name] });
   });
   return (
     <>
@@ -56,14 +66,16 @@ function Skeleton() {
 
 function LoadedTool({ tool }: { readonly tool: ToolDetail }) {
   const [query, setQuery] = useSearchParams();
-  const tab = TABS.find(([id]) => id === query.get('tab'))?.[0] ?? 'run';
+  const { role } = useSession();
+  const tabs = TABS.filter(([id]) => role === 'operator' || !OF_OPERATORS.includes(id));
+  const tab = tabs.find(([id]) => id === query.get('tab'))?.[0] ?? 'run';
   const choose = (next: Tab) => setQuery(next === 'run' ? {} : { tab: next }, { replace: true });
   const initial = useMemo(() => initialArguments(query.get('arguments')), [query]);
   return (
     <div className={classes.page}>
       <ToolFacts tool={tool} />
       <div className={classes.tabs} role="tablist" aria-label="Views of the tool">
-        {TABS.map(([id, title]) => (
+        {tabs.map(([id, title]) => (
           <button
             key={id}
             type="button"

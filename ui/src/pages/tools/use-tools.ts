@@ -2,6 +2,7 @@ import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useEffect, useState } from 'react';
 import type { Answer } from '../../api/answer.ts';
 import { api } from '../../api/client.ts';
+import { useSession } from '../../api/session.ts';
 import { useServerEvents } from '../../parts/live-events.ts';
 
 const PAGE_SIZE = 1000;
@@ -29,10 +30,8 @@ export function useTools() {
     queryFn: ({ signal }) => readAll(client, signal),
   });
   const { data: first } = useQuery<ToolsAnswer>({ queryKey: ['tools', 'first'], enabled: false });
-  useServerEvents(['tools-changed', 'sources', 'reset', 'lost'], () => {
-    void client.invalidateQueries({ queryKey: ['tools'] });
-    void client.invalidateQueries({ queryKey: ['sources'] });
-  });
+  // The rows contain the states of sources, and stops; the frame follows the other events.
+  useServerEvents(['sources', 'stops'], () => void client.invalidateQueries({ queryKey: ['tools', 'all'] }));
   return { rows: data?.tools ?? first?.tools, total: data?.total ?? first?.total ?? 0, error, refetch };
 }
 
@@ -50,12 +49,16 @@ async function readAll(client: QueryClient, signal: AbortSignal): Promise<ToolsA
 
 /** What stands beside the tools for an operator: sources that have trouble, and entries that are not tools. */
 export function useTrouble() {
+  const { role } = useSession();
+  const enabled = role === 'operator';
   const sources = useQuery({
     queryKey: ['sources'],
+    enabled,
     queryFn: ({ signal }) => api<Answer<'/api/sources'>>('/api/sources', { signal }),
   });
   const facets = useQuery({
     queryKey: ['tools', 'facets'],
+    enabled,
     queryFn: ({ signal }) => api<Facets>('/api/tools/facets', { signal }),
   });
   return {
