@@ -147,9 +147,9 @@ describe('an edit of a JSON text', () => {
   it('removes a value and keeps all others as they are written', () => {
     fc.assert(
       fc.property(anyText, fc.nat(), (inner, pick) => {
-        const text = `{"k":[${inner}, 1],\n"x": ${inner} }`;
-        const members = ['k', 'x'];
-        const path: JsonPath = [members[pick % 2] ?? 'k'];
+        const text = `{"k":[${inner}, 1],\n"x": ${inner},"z":[]}`;
+        const members = ['k', 'x', 'z'];
+        const path: JsonPath = [members[pick % 3] ?? 'k'];
         const after = removeAt(text, path);
         expect(leaves(after)).toEqual(leaves(text).filter(([at]) => at[0] !== path[0]));
         expect(removeAt(after, path)).toBe(after);
