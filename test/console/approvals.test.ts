@@ -124,6 +124,23 @@ describe('the card of an approval', () => {
     expect(await stateOf(ids[0] ?? '')).toBe('waiting');
   });
 
+  it('does not take the keys G and A, which lead to the page, for an approval', async () => {
+    const id = await desk().call('pay', { to: 'keys' });
+    const page = await open(id);
+    await isStill(page);
+    await page.keyboard.press('g');
+    await page.keyboard.press('a');
+    await soon(() => new URL(page.url()).pathname).toBe('/approvals');
+    await page.goto(`${desk().url}/approvals/${id}`);
+    await isStill(page);
+    await page.getByLabel('for the same arguments').check();
+    await page.getByLabel('for this call only').check(); // keys count while a choice has the focus
+    await isStill(page);
+    expect(await stateOf(id)).toBe('waiting');
+    await page.keyboard.press('a');
+    await soon(() => stateOf(id)).not.toBe('waiting');
+  });
+
   it('compares with the last approved call of the same tool and caller, and names what the answer is bound to', async () => {
     const first = await desk().call('pay', { to: 'Ada', amount: 20, urgent: true }, { caller: 'carol' });
     await desk().crib.approvals.answer(first, { decision: 'approve' }, { id: 'bob', operator: true });

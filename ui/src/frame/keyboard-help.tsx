@@ -22,6 +22,15 @@ const KEYS: readonly (readonly [title: string, rows: readonly (readonly [keys: s
       ['Enter', 'Open'],
     ],
   ],
+  [
+    'On a request for approval',
+    [
+      ['A', 'Approve'],
+      ['D', 'Deny'],
+      ['O', 'Open folded values'],
+      ['N', 'Write a note'],
+    ],
+  ],
 ];
 
 /** The keys of the console. */

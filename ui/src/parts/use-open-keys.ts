@@ -7,7 +7,9 @@ export function useOpenKeys(ids: readonly string[], open: string | undefined, on
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const step = { j: 1, k: -1 }[event.key.toLowerCase()];
-      const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea, select');
+      const isTyping =
+        event.target instanceof HTMLElement &&
+        event.target.matches('input:not([type="radio"], [type="checkbox"]), textarea, select');
       if (step === undefined || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
       const { ids: all, open: current, onOpen: go } = latest.current;
       const next = all[all.indexOf(current ?? '') + step];

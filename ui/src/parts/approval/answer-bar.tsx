@@ -125,18 +125,25 @@ function Obstacle({ folded, isOver, error, hasKeys, onOpenFolded }: ObstacleProp
   );
 }
 
+/** A key after G belongs to G, even if it comes late. */
+const LEADER_MS = 3000;
+
 /** Keys count only outside of fields and without modifiers. */
 function useAnswerKeys(isOn: boolean, actions: Readonly<Record<string, () => void>>): void {
   const latest: RefObject<typeof actions> = useRef(actions);
   latest.current = actions;
   useEffect(() => {
     if (!isOn) return;
+    let leader = Number.NEGATIVE_INFINITY;
     const onKey = (event: KeyboardEvent) => {
       const isTyping =
         event.target instanceof HTMLElement &&
-        event.target.matches('input, textarea, select, [contenteditable="true"]');
+        event.target.matches('input:not([type="radio"], [type="checkbox"]), textarea, select');
+      const isAfterLeader = event.timeStamp - leader < LEADER_MS; // G and A go to this page, they approve nothing
+      leader = event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY;
       if (
         isTyping ||
+        isAfterLeader ||
         event.repeat ||
         event.ctrlKey ||
         event.metaKey ||
