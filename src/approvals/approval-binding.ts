@@ -3,7 +3,7 @@ import type { JsonObject } from '../core/json.ts';
 import type { StoredApproval } from '../core/ports/stored-approvals.ts';
 import { type Redact, redactData } from '../core/redact-result.ts';
 
-/** What an answer is bound to, and the request to compare with. */
+/** The data that an answer is bound to, and the request to compare with. */
 export interface ApprovalBinding {
   readonly argumentsHash: string;
   readonly definitionHash: string;

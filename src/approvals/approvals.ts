@@ -29,7 +29,7 @@ export interface CribApprovals {
   list(filter?: ApprovalFilter, by?: Caller): Promise<readonly Approval[]>;
   /** Returns one request, by its id or that of its batch. Its arguments are complete while it is waiting, approved or running. With `by`: only if this caller may answer it or has made it. */
   get(id: string, by?: Caller): Promise<Approval | undefined>;
-  /** What an answer to this request is bound to, and the last approved request of the same tool and caller. With `by`: only what this caller may see. */
+  /** The data that an answer to this request is bound to, and the last approved request of the same tool and caller. With `by`: only what this caller may see. */
   binding(id: string, by?: Caller): Promise<ApprovalBinding | undefined>;
   /** Answers a request once; of a batch, all requests that still wait. Does not run the call. Never rejects. */
   answer(id: string, decision: ApprovalDecision, by: Caller): Promise<ApprovalOutcome>;

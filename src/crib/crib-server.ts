@@ -117,7 +117,7 @@ export function createServer(
   context: CribContext,
   { open, openAll, configuration, ...made }: Made,
 ): CribServer {
-  const { store, redact } = context;
+  const { store } = context;
   const { generation, warn } = engine;
   const activeSets = createActiveSets(store, (profile) => open(profile, OPERATOR));
   const refresh = async (isMeant: (source: Source) => boolean): Promise<Changes> => {
@@ -150,17 +150,7 @@ export function createServer(
         for (const stop of stops) stop();
       };
     },
-    async parked(callId, given) {
-      if (typeof callId !== 'string')
-        throw new ToolcribError('invalid_option', `parked() needs the id of a call, got ${describe(callId)}.`);
-      const by = readCaller(given);
-      if (store === undefined) return undefined;
-      const script = await scriptStateOf(callId, by, store);
-      if (script === undefined) return parkedStateOf(callId, by, { approvals: store.approvals, redact });
-      const { approvalId, ...state } = script;
-      const approval = approvalId === undefined ? undefined : await createApprovals(context).get(approvalId);
-      return { ...state, ...defined({ approval }) };
-    },
+    parked: (callId, by) => readParked(callId, by, context),
     reloadSource: async (name) =>
       engine.sources().some((source) => source.name === name) ? refresh((source) => source.name === name) : undefined,
     reloadStored: () => refresh((source) => source.readStored !== undefined),
@@ -176,6 +166,20 @@ export function createServer(
     accessSettings: engine.access,
     warn,
   };
+}
+
+/** The state of a parked call or of a script that waits. */
+async function readParked(callId: string, given: Caller, context: CribContext): Promise<ParkedState | undefined> {
+  if (typeof callId !== 'string')
+    throw new ToolcribError('invalid_option', `parked() needs the id of a call, got ${describe(callId)}.`);
+  const by = readCaller(given);
+  const { store, redact } = context;
+  if (store === undefined) return undefined;
+  const script = await scriptStateOf(callId, by, store);
+  if (script === undefined) return parkedStateOf(callId, by, { approvals: store.approvals, redact });
+  const { approvalId, ...state } = script;
+  const approval = approvalId === undefined ? undefined : await createApprovals(context).get(approvalId);
+  return { ...state, ...defined({ approval }) };
 }
 
 /** Runs approved calls that were parked at these doors. */

@@ -2,7 +2,7 @@
 const RECHECK_MS = 2000;
 
 /** Checks at intervals whether the reader of an open stream may still read it, and calls `end` once it may not. A check that cannot be made counts as no. Returns a function that stops the checks. */
-export function whileAllowed(isAllowed: () => Promise<boolean>, end: () => void, everyMs = RECHECK_MS): () => void {
+function whileAllowed(isAllowed: () => Promise<boolean>, end: () => void, everyMs = RECHECK_MS): () => void {
   let isChecking = false;
   const check = async (): Promise<void> => {
     if (isChecking) return;

@@ -228,8 +228,7 @@ export interface Backlog {
   readonly rows: number;
   /** Age of the oldest of them; 0 without rows. */
   readonly oldestMs: number;
-  /** Number of rows that were lost and not yet recorded as lost. */
-  readonly lost: number;
+  readonly lost: number; // and not yet recorded as lost
 }
 
 /** The audit log of a crib. */

@@ -19,7 +19,7 @@ export interface McpDoor {
 }
 
 /** The profile of a request, and a check for streams that stay open. */
-export interface McpPlace {
+interface McpPlace {
   readonly profile?: string | undefined;
   /** Identifies the caller again. Without it, a stream stays open until the client or the server ends it. */
   identifyAgain?(): Promise<Identity>;

@@ -16,7 +16,7 @@ const PREVIOUS = object(
   'The last approved request of the same caller for the same tool.',
 );
 
-/** What the answer to a request is bound to, and what has changed since the last approved one. */
+/** The route of the data that an answer is bound to, and of the changes since the last approved request. */
 export const APPROVAL_BINDING_ROUTE: Route = {
   method: 'GET',
   path: '/api/approvals/{id}/binding',
