@@ -42,7 +42,7 @@ describe('on a server without access', () => {
   it('the local caller sees tools without a sign-in, and is asked for it on other pages', async () => {
     const page = await openConsole(server(), { signedIn: false });
     await page.getByRole('heading', { name: 'Tools' }).waitFor();
-    await expect.poll(() => page.getByRole('link', { name: /^Tools/ }).innerText()).toMatch(/1\d\d/);
+    await expect.poll(() => page.getByRole('link', { name: /^Tools/ }).innerText()).toContain('200');
     await page.getByRole('link', { name: /^Calls/ }).click();
     await page.getByText('Sign in to see this page.').waitFor();
     await page.getByLabel('Operator token').fill(server().token);

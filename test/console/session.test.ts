@@ -55,6 +55,7 @@ describe('roles', () => {
     const approver = await openConsole(server(), { signedIn: await server().keyFor('approver') });
     await approver.getByRole('heading', { name: 'Approvals' }).waitFor();
     expect(approver.url()).toBe(`${server().url}/approvals`);
+    await approver.getByRole('status').filter({ hasText: 'Live' }).waitFor();
     expect((await pagesOf(approver)).map((text) => text.split('\n')[0])).toEqual(['Approvals']);
   });
 });
