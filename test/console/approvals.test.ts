@@ -218,6 +218,43 @@ describe('the card of an approval', () => {
   });
 });
 
+describe('who may answer', () => {
+  it('the caller of a request sees why it may not answer, and no remembered approvals', async () => {
+    const id = await desk().call('pay', { to: 'myself' }, { caller: 'olga' });
+    const { key } = await desk().crib.keys.create({ name: 'olga', caller: 'olga', roles: ['support'] }, 'test');
+    const page = await open(id, { signedIn: key });
+    await card(page).getByText('A caller cannot approve its own calls.').waitFor();
+    expect(await page.getByRole('button', { name: /^(Approve|Deny)/ }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Remembered' }).count()).toBe(0);
+    expect(await page.locator('[data-request]').count()).toBe(1);
+  });
+});
+
+describe('notifications', () => {
+  it('are sent after the user has asked for them, for requests that arrive while another window is in front', async () => {
+    const page = await openConsole(desk(), { path: '/sources' });
+    await page.addInitScript(NOTED);
+    await page.goto(`${desk().url}/approvals`);
+    const unasked = await desk().call('pay', { to: 'unasked' });
+    await page.locator(`[data-request="${unasked}"]`).waitFor();
+    await page.getByRole('button', { name: 'Notify me' }).click();
+    await page.getByRole('button', { name: 'Notifications on' }).waitFor();
+    await desk().call('pay', { to: 'noted' }, { caller: HOSTILE.bidi });
+    await soon(() => page.evaluate('notes')).toEqual(['invoice[U+202E]fdp.exe[U+202C] wants to run pay']);
+  });
+});
+
+/** Notes notifications in the place of the browser, which has no user to ask here; another window has the focus. */
+const NOTED = `
+  globalThis.notes = [];
+  globalThis.Notification = class {
+    static permission = 'default';
+    static requestPermission = async () => (this.permission = 'granted');
+    constructor(_title, { body }) { notes.push(body); }
+  };
+  document.hasFocus = () => false;
+`;
+
 describe('hostile text in an approval', () => {
   it('is shown as text, with suspicious characters marked and counted, and runs nothing', async () => {
     const id = await desk().call('wipe', {
