@@ -141,6 +141,16 @@ function toolsWith(holding: Set<() => void>): readonly ToolInput[] {
       },
     },
     {
+      name: 'outer',
+      description: 'Calls a tool that holds',
+      input: object,
+      effects: { readOnly: true },
+      run: async (_input, call) => {
+        await call.tools.call('hold', {});
+        return 'let go';
+      },
+    },
+    {
       name: 'cleanup',
       description: 'Calls tools that wait together',
       input: object,

@@ -173,6 +173,23 @@ describe('nested calls', () => {
   });
 });
 
+describe('nested calls in flight', () => {
+  it('appear in the waterfall while they run, and are patched when they end', async () => {
+    const page = await calls('?caller=kim');
+    await page.getByText('No call matches the filters.').waitFor();
+    const ended = desk().call('outer', {}, { caller: 'kim' });
+    await soon(async () => (await texts(page)).filter((text) => text.includes('running')).length).toBe(2);
+    await rows(page).filter({ hasText: 'outer' }).click();
+    await page.getByRole('link', { name: 'Show the waterfall' }).click();
+    const bars = page.getByRole('treegrid').locator('[data-status="running"]');
+    await soon(() => bars.count()).toBe(2);
+    desk().letGo();
+    await ended;
+    await soon(() => bars.count()).toBe(0);
+    await page.getByText('1 nested call', { exact: true }).waitFor();
+  });
+});
+
 describe('stopping', () => {
   it('a conversation is cancelled, and a caller is stopped after the page has said what will happen', async () => {
     const held = desk().call('hold', {}, { caller: 'judy', conversation: 'chat-judy' });

@@ -43,7 +43,12 @@ export function CallsPage({ id }: { readonly id: string | undefined }) {
       <div className={classes.split} data-docked={id !== undefined}>
         {isWaterfall && id !== undefined ? (
           <div className={classes.main}>
-            <Waterfall root={address.root ?? id} open={id} onOpen={address.openCall} />
+            <Waterfall
+              root={address.root ?? id}
+              open={id}
+              known={log.rows.find(({ callId }) => callId === (address.root ?? id))}
+              onOpen={address.openCall}
+            />
           </div>
         ) : (
           <LogPane address={address} log={log} id={id} onScroll={setAtTop} />

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useMemo, useRef } from 'react';
+import { type RefObject, useEffect, useMemo, useRef } from 'react';
 import { api } from '../../api/client.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { useServerEvents } from '../../parts/live-events.ts';
@@ -16,12 +16,14 @@ interface WaterfallProps {
   /** The outermost call. */
   readonly root: string;
   readonly open: string;
+  /** The row of the outermost call in the log, if it is loaded. */
+  readonly known: CallRow | undefined;
   onOpen(id: string): void;
 }
 
 /** The nested calls of a call, as bars along the time. Idle stretches are folded. */
-export function Waterfall({ root, open, onOpen }: WaterfallProps) {
-  const { call, children, error } = useTree(root);
+export function Waterfall({ root, open, known, onOpen }: WaterfallProps) {
+  const { call, children, error } = useTree(root, known);
   const now = useNow();
   const isRunning = call?.outcome === 'running' || children.some(({ outcome }) => outcome === 'running');
   const rows = useMemo(() => toTree(call, children, isRunning ? now : 0), [call, children, isRunning, now]);
@@ -86,26 +88,41 @@ function NotLoaded({ error }: { readonly error: Error }) {
   );
 }
 
-function useTree(root: string) {
-  const queries = useQueryClient();
+/** While many nested calls begin and end, the tree is loaded again this often. */
+const RELOAD_MS = 500;
+
+function useTree(root: string, known: CallRow | undefined) {
   const path = `/api/calls/${encodeURIComponent(root)}`;
   const outer = useQuery({
     queryKey: ['calls', root],
     queryFn: ({ signal }) => api<{ call?: CallRow }>(path, { signal }),
+    enabled: known?.outcome !== 'running', // a running call has no row yet
   });
   const inner = useQuery({
     queryKey: ['calls', root, 'children'],
     queryFn: ({ signal }) => api<{ calls: readonly CallRow[] }>(`${path}/children`, { signal }),
   });
-  const known = useRef<ReadonlySet<string>>(new Set());
+  const call = outer.data?.call ?? known;
   const children = inner.data?.calls ?? NONE;
-  known.current = new Set([root, ...children.map(({ callId }) => callId)]);
+  const ids = useRef<ReadonlySet<string>>(new Set());
+  ids.current = new Set([root, ...children.map(({ callId }) => callId)]);
+  useReloads(root, ids);
+  return { call, children, error: call === undefined ? outer.error : inner.error };
+}
+
+/** Loads the tree again after events of its calls, not more often than it can be read. */
+function useReloads(root: string, ids: RefObject<ReadonlySet<string>>): void {
+  const queries = useQueryClient();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
   useServerEvents(['calls', 'calls-started'], (_name, data) => {
     const { callId, parentId = '' } = data as Pick<CallRow, 'callId' | 'parentId'>; // the shape of the events
-    if (known.current.has(callId) || known.current.has(parentId))
+    if (!ids.current.has(callId) && !ids.current.has(parentId)) return;
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
       void queries.invalidateQueries({ queryKey: ['calls', root] });
+    }, RELOAD_MS);
   });
-  return { call: outer.data?.call, children, error: outer.error ?? inner.error };
 }
 
 const NONE: readonly CallRow[] = [];
@@ -117,7 +134,9 @@ function Axis({ rows, stretches }: { readonly rows: readonly TreeRow[]; readonly
   return (
     <div className={classes.axis}>
       <span className={classes.label}>
-        {rows.length === 1 ? 'No nested calls' : `${(rows.length - 1).toLocaleString('en')} nested calls`}
+        {rows.length === 2
+          ? '1 nested call'
+          : `${rows.length === 1 ? 'No' : (rows.length - 1).toLocaleString('en')} nested calls`}
       </span>
       <span className={classes.track}>
         <span>0</span>
