@@ -25,7 +25,7 @@ const WATCH = `
 `;
 
 /** How far the log is behind, and how long its tasks are, at 200 calls a second. */
-export async function benchConsoleCalls(): Promise<void> {
+async function benchConsoleCalls(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-bench-'));
   writeFileSync(join(folder, 'toolcrib.yaml'), 'defaultProfile: all\nprofiles: { all: {} }\n');
   const look = { name: 'look', description: 'Looks', input: { type: 'object' }, run: () => 'seen' } as const;
@@ -67,4 +67,4 @@ export async function benchConsoleCalls(): Promise<void> {
   }
 }
 
-if (import.meta.main) await benchConsoleCalls();
+await benchConsoleCalls();
