@@ -16,7 +16,7 @@ const stateOf = async (id: string) => (await desk().crib.approvals.get(id))?.sta
 describe('the inbox of approvals', () => {
   it('shows a request that arrives while the page is open, as a sentence', async () => {
     const page = await openConsole(desk(), { path: '/approvals' });
-    await page.getByRole('link', { name: 'Waiting', exact: false }).waitFor();
+    await page.getByRole('navigation', { name: 'Kinds of requests' }).waitFor();
     const id = await desk().call('pay', { to: 'Ada', amount: 20 });
     await page.locator(`[data-request="${id}"]`).click();
     await soon(() => card(page).innerText()).toMatch(/alice wants to run pay to “Ada”\./);
@@ -50,12 +50,14 @@ describe('the inbox of approvals', () => {
   it('says who was first if two approvers answer', async () => {
     const id = await desk().call('pay', { to: 'Edsger' });
     const page = await open(id);
-    await page.route('**/api/events*', (route) => route.abort());
-    await approve(page).waitFor();
-    await desk().crib.approvals.answer(id, { decision: 'deny' }, { id: 'bob', operator: true });
-    await approve(page)
-      .click({ noWaitAfter: true })
-      .catch(() => {}); // the event may be faster
+    await isStill(page);
+    // The answer of the second approver arrives while that of the first is on its way.
+    await page.route(`**/api/approvals/${id}`, async (route) => {
+      if (route.request().method() === 'POST')
+        await desk().crib.approvals.answer(id, { decision: 'deny' }, { id: 'bob', operator: true });
+      await route.continue();
+    });
+    await approve(page).click();
     await soon(() => card(page).innerText()).toMatch(/Denied\s+by\s+bob/);
   });
 });
@@ -201,7 +203,7 @@ describe('the card of an approval', () => {
   it('shows the calls of a batch on one card; they are answered one by one or together', async () => {
     await desk().call('cleanup', { batch: 'batch-7' }, { caller: 'script-agent' });
     const page = await openConsole(desk(), { path: '/approvals' });
-    await page.getByRole('link', { name: 'Waiting', exact: false }).waitFor();
+    await page.getByRole('navigation', { name: 'Kinds of requests' }).waitFor();
     await desk().crib.store?.approvals.sealBatch('batch-7');
     await page.goto(`${desk().url}/approvals/batch-7`);
     await card(page).getByText('script-agent wants to make 3 calls inside cleanup.').waitFor();
