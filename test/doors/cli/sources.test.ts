@@ -47,6 +47,7 @@ it('the problems that a running server reports about a source are shown', async 
   });
   await vi.waitFor(() => expect(said).toContain('Paste this'), { timeout: 30_000 });
   await vi.waitFor(() => expect(server.requests.length).toBeGreaterThan(2), { timeout: 30_000 });
+  expect(await workshop.json(['sources'])).toMatchObject({ sources: [{ name: 'far', state: 'ready' }] }); // its list is stored
   await server.stop();
   await vi.waitFor(() => expect(said).toContain('ECONNREFUSED'), { timeout: 30_000 });
   expect(await workshop.json(['sources'])).toMatchObject({
