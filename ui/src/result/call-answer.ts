@@ -134,6 +134,7 @@ function textAt(node: JsonNode, key: string): string | undefined {
 }
 
 function toTextPart(text: string, data: string | undefined): readonly AnswerPart[] {
+  if (text === '') return [];
   const parsed = /^\s*[[{]/.test(text) ? parseJson(text) : undefined;
   if (parsed !== undefined && 'node' in parsed) {
     if (printJson(parsed.node, 'sorted') === data) return [];
