@@ -9,7 +9,8 @@ const OTHERS = ['%ED%A0%80', '%EF%BF%BF', '%FF', '%', `${'x'.repeat(5000)}`, '__
 
 /** The addresses of a route with this name in every part of the path that varies. */
 const inPath = ({ path }: Route, name: string) => path.replaceAll(/\{\w+\}/g, () => name);
-const named = ROUTES.filter(({ path }) => path.includes('{'));
+// The page of the console is the same for every address.
+const named = ROUTES.filter(({ path, isPage }) => path.includes('{') && isPage !== true);
 
 /** The addresses of a route with this text in each text after the question mark. */
 function inQuery({ path, query = {} }: Route, text: string): readonly string[] {
