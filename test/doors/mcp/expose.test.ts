@@ -127,7 +127,7 @@ describe.each(Object.entries(ERAS))('a client of %s, whose profile exposes searc
     const refused = await client.call('execute_script', { code: 'return tools.wipe({ what: "all" })' });
     expect(refused).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining('Call "wipe" directly') }],
+      content: [{ text: expect.stringContaining('Waiting for approval') }],
     });
   });
 
