@@ -38,7 +38,7 @@ export const CONSOLE_ROUTES: readonly Route[] = [
         description: 'The operator token, as in the link that the server prints at start.',
       },
     },
-    answers: HTML,
+    answers: { ...HTML, 303: { says: 'A redirect to the same page without the token.' } },
     run: openTools,
   },
   ...Object.entries(PAGES).map(
