@@ -104,4 +104,34 @@ describe('a session that ends while the operator works', () => {
     await second.getByRole('dialog').waitFor({ state: 'detached' });
     await second.getByText('Nothing changed').waitFor();
   });
+
+  it('shows and sends nothing of a caller after another one has signed in', async () => {
+    const { crib } = server();
+    const create = (name: string) => crib.keys.create({ name, roles: ['support'] }, 'test');
+    const [ann, bob] = [await create('ann'), await create('bob')];
+    const page = await openConsole(server(), { signedIn: ann.key, path: '/tools' });
+    await page.getByRole('heading', { name: 'Tools' }).waitFor();
+    const other = await openConsole(server(), { context: page.context(), path: '/calls' });
+    await other.getByRole('heading', { name: 'Calls' }).waitFor();
+    await page.evaluate(() => Object.assign(globalThis, { isOfAnn: true }));
+    await other.evaluate(() => Object.assign(globalThis, { isOfAnn: true }));
+    await crib.keys.revoke(ann.info.id, 'test');
+    const sent: string[] = [];
+    await page.route('**/api/search?**', (route) => {
+      sent.push(route.request().url());
+      return route.continue();
+    });
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('orders of ann');
+    const asks = page.getByRole('dialog', { name: 'Your session has ended' });
+    await asks.waitFor();
+    await asks.getByLabel('Operator token or API key').fill(bob.key);
+    const before = sent.length;
+    await asks.getByRole('button', { name: 'Sign in' }).click();
+    const isOfAnn = (tab: typeof page) => tab.evaluate(() => 'isOfAnn' in globalThis).catch(() => true);
+    await expect.poll(() => isOfAnn(page), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => isOfAnn(other), { timeout: 20_000 }).toBe(false);
+    await page.getByRole('heading', { name: 'Tools' }).waitFor();
+    expect(sent.length, 'what ann asked is not asked for bob').toBe(before);
+  });
 });

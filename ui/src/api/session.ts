@@ -23,6 +23,11 @@ export function useSession(): Session {
 /** Reads the session. */
 export const fetchSession = (): Promise<Session> => api<Session>('/api/session');
 
+/** True if both sessions show the same: every operator sees everything, other callers see their own. */
+export function isSameCaller(a: Session, b: Session): boolean {
+  return a.role === b.role && (a.role === 'operator' || a.caller?.id === b.caller?.id);
+}
+
 /** Signs the browser in. */
 export const signIn = (credential: string): Promise<Session> =>
   api<Session>('/api/session', { method: 'POST', body: { credential } });

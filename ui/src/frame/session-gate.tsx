@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { onSessionEnded } from '../api/client.ts';
-import { fetchSession, SESSION_KEY, type Session, SessionContext } from '../api/session.ts';
+import { fetchSession, isSameCaller, SESSION_KEY, type Session, SessionContext } from '../api/session.ts';
 import { Empty } from '../parts/empty.tsx';
 import { useChannel } from '../parts/live-events.ts';
 
@@ -62,7 +62,15 @@ function useEndedSession(session: Session | undefined) {
   /** Goes on with a session, of this tab or another. */
   const begin = useCallback(
     (next: Session) => {
-      const isOther = current.current?.role !== next.role;
+      const before = current.current;
+      const isOther = before !== undefined && !isSameCaller(before, next);
+      if (isOther && before.signedIn) {
+        for (const resolve of waiting.current) resolve(false);
+        waiting.current.clear();
+        tellTabs();
+        location.reload(); // what the page shows and was about to send belongs to the caller from before
+        return;
+      }
       queries.setQueryData(SESSION_KEY, next);
       setEnded(false);
       for (const resolve of waiting.current) resolve(true);
@@ -81,17 +89,22 @@ function useEndedSession(session: Session | undefined) {
       onSessionEnded(async () => {
         if (current.current?.signedIn !== true) return false;
         const now = await fetchSession().catch(() => undefined);
-        if (now?.signedIn === true) return true;
+        if (now?.signedIn === true) {
+          const isSame = isSameCaller(current.current, now);
+          if (!isSame) begin(now);
+          return isSame;
+        }
         setEnded(true);
         return new Promise((resolve) => waiting.current.add(resolve));
       }),
-    [],
+    [begin],
   );
   useEffect(() => {
     const channel = new BroadcastChannel(TABS);
     channel.onmessage = async () => {
       const now = await fetchSession().catch(() => undefined);
-      if (now?.signedIn === true && waiting.current.size > 0) begin(now);
+      const isOther = now !== undefined && current.current !== undefined && !isSameCaller(current.current, now);
+      if (now?.signedIn === true && (isOther || waiting.current.size > 0)) begin(now);
     };
     return () => channel.close();
   }, [begin]);
