@@ -94,7 +94,11 @@ function recogniseTokens(options: IdentifyOptions): Recognise {
 
 /** A sign-in whose code is loaded at its first use. */
 export function lazySignIn(ports: Parameters<typeof createSignIn>[0]): IssuerSignIn {
-  const load = async (): Promise<IssuerSignIn> => (await import('./sign-in.ts')).createSignIn(ports);
+  let loaded: Promise<IssuerSignIn> | undefined;
+  const load = (): Promise<IssuerSignIn> => {
+    loaded ??= import('./sign-in.ts').then((code) => code.createSignIn(ports));
+    return loaded;
+  };
   return {
     begin: async (redirectUri) => (await load()).begin(redirectUri),
     finish: async (start, code) => (await load()).finish(start, code),

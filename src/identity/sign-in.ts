@@ -25,7 +25,7 @@ export interface IssuerSignIn {
   /** Begins a sign-in; undefined if `access.jwt.signIn` is not configured. Rejects if the issuer is not available. */
   begin(redirectUri: string): Promise<SignInStart | undefined>;
   /** Exchanges the code of the issuer for tokens: the access token, if it is a JWT, and the verified ID token. Rejects with the reason. */
-  finish(start: SignInStart, code: string): Promise<readonly string[]>;
+  finish(start: Omit<SignInStart, 'url'>, code: string): Promise<readonly string[]>;
 }
 
 /** Dependencies of the sign-in. */
@@ -39,13 +39,17 @@ const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 200_000;
 const SCOPES = 'openid profile';
 
+/** Time for which the description of the issuer counts, so that clients that begin many sign-ins do not flood it. */
+const DESCRIBED_MS = 30_000;
+
 /** Creates the sign-in. It asks the issuer for nothing before the first sign-in. */
 export function createSignIn({ access, revealSecret, ...clocks }: SignInPorts): IssuerSignIn {
+  const describe = createDescriptions(clocks);
   return {
     async begin(redirectUri) {
       const jwt = access()?.jwt;
       if (jwt?.signIn === undefined) return undefined;
-      const found = await discoverIssuer(jwt);
+      const found = await describe(jwt);
       const url = endpointIn(found, 'authorization_endpoint', jwt.issuer);
       if (!/^https?:$/.test(url.protocol)) throw refused(`${jwt.issuer} names an address that is not a web page`);
       const [state, nonce, verifier] = [secretText(), secretText(), secretText()];
@@ -65,7 +69,7 @@ export function createSignIn({ access, revealSecret, ...clocks }: SignInPorts): 
     async finish({ nonce, verifier, redirectUri }, code) {
       const jwt = access()?.jwt;
       if (jwt?.signIn === undefined) throw refused('access.jwt.signIn is not configured any more');
-      const url = endpointIn(await discoverIssuer(jwt), 'token_endpoint', jwt.issuer);
+      const url = endpointIn(await describe(jwt), 'token_endpoint', jwt.issuer);
       const { clientId, secret } = jwt.signIn;
       const authorization =
         secret === undefined ? {} : { authorization: basic(clientId, await revealSecret(nameOf(secret), url.host)) };
@@ -81,6 +85,23 @@ export function createSignIn({ access, revealSecret, ...clocks }: SignInPorts): 
       await requireNonce(idToken, nonce, { ...jwt, clientId, clocks });
       return [...(isJwt(accessToken) ? [accessToken] : []), idToken];
     },
+  };
+}
+
+/** Fetches the description of the issuer, one request at a time. A failure is not kept. */
+function createDescriptions({ steady }: JwtClocks): (jwt: JwtConfig) => ReturnType<typeof discoverIssuer> {
+  let held:
+    | { readonly issuer: string; readonly at: number; readonly found: ReturnType<typeof discoverIssuer> }
+    | undefined;
+  return ({ issuer }) => {
+    const age = held?.issuer === issuer ? steady.now() - held.at : DESCRIBED_MS;
+    if (held !== undefined && age >= 0 && age < DESCRIBED_MS) return held.found;
+    const asked = { issuer, at: steady.now(), found: discoverIssuer({ issuer }) };
+    held = asked;
+    asked.found.catch(() => {
+      if (held === asked) held = undefined;
+    });
+    return asked.found;
   };
 }
 

@@ -66,7 +66,7 @@ export function createRestApp(crib: Crib, options: RestOptions = {}): RestApp {
     identify,
     feed,
     files: createConsoleFiles(options.consoleFolder),
-    sessions: createSessions(options.sessions),
+    sessions: createSessions({ publicUrl: () => crib.server.serverSettings().publicUrl, ...options.sessions }),
     check: createShapeCheck(),
     maxBodyBytes,
     recheckMs: options.events?.recheckMs,

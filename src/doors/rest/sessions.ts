@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Identity } from '../../core/caller.ts';
 import { toolError } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
-import type { SignInStart } from '../../identity/sign-in.ts';
+import { createPendingSignIns, PENDING_MS, type PendingSignIn } from './pending-sign-ins.ts';
 
 /** The header that proves a script of the console as the sender: no form and no link can set it. */
 export const CONSOLE_HEADER = 'x-toolcrib-console';
@@ -11,17 +11,26 @@ export const CONSOLE_HEADER = 'x-toolcrib-console';
 export interface SessionOptions {
   /** Maximum time of a session. Default: 12 hours. */
   readonly longestMs?: number;
-  /** Maximum number of sessions of one credential; a further one ends the oldest. Default: 20. */
+  /** Maximum number of sessions of one caller; a further one ends its oldest. Default: 20. */
   readonly mostEach?: number;
   /** Maximum number of sessions; a further one ends the oldest. Default: 1000. */
   readonly most?: number;
+  /** The address of the server for browsers; with https, every cookie is for https only. */
+  publicUrl?(): string | undefined;
   /** Milliseconds since 1970. */
   now?(): number;
+}
+
+/** An accepted credential and the id of its caller. */
+export interface SignedIn {
+  readonly credential: string;
+  readonly caller: string | undefined;
 }
 
 /** A browser that signed in with a credential. */
 interface BrowserSession {
   readonly credential: string;
+  readonly caller: string | undefined;
   /** Milliseconds since 1970. */
   readonly endsAt: number;
 }
@@ -29,13 +38,15 @@ interface BrowserSession {
 /** The sessions of browsers. Each request checks the credential of its session again, so a session ends with its credential. */
 export interface Sessions {
   /** Creates a session and returns it with its Set-Cookie header. A session that the browser had before ends. */
-  begin(credential: string, request: Request): BrowserSession & { readonly cookie: string };
+  begin(signedIn: SignedIn, request: Request): BrowserSession & { readonly cookie: string };
   /** The session of the cookie of a request; undefined if it has ended. */
   of(request: Request): BrowserSession | undefined;
   /** True if the request has the cookie of a session, ended or not. */
   hasCookie(request: Request): boolean;
-  /** The sign-ins at the issuer that have begun and not ended. */
-  readonly pending: PendingSignIns;
+  /** Keeps a sign-in at the issuer that has begun, and returns its Set-Cookie header. */
+  keepSignIn(pending: PendingSignIn, request: Request): string;
+  /** Takes up the sign-in of this state and browser, once; undefined if there is none. */
+  takeSignIn(state: string, request: Request): PendingSignIn | undefined;
   /** Ends the session of a request and returns the Set-Cookie header that removes the cookie. */
   end(request: Request): string;
 }
@@ -46,6 +57,10 @@ const LONGEST_MS = 12 * 3_600_000;
 export function createSessions(options: SessionOptions = {}): Sessions {
   const { longestMs = LONGEST_MS, mostEach = 20, most = 1000, now = Date.now } = options;
   const sessions = new Map<string, BrowserSession>();
+  const pending = createPendingSignIns(now);
+  const secureOf = (request: Request): string => (isEncrypted(request, options.publicUrl?.()) ? '; Secure' : '');
+  const toCookie = (request: Request, value: string): string =>
+    `${nameOf(request)}=${value}; Path=/; HttpOnly; SameSite=Strict${secureOf(request)}`;
   const of = (request: Request): BrowserSession | undefined => {
     const value = cookieOf(request);
     const session = value === undefined ? undefined : sessions.get(value);
@@ -55,68 +70,28 @@ export function createSessions(options: SessionOptions = {}): Sessions {
   };
   return {
     of,
-    pending: createPending(now),
+    // The issuer sends the browser back from another site, so the cookie cannot be strict.
+    keepSignIn: (begun, request) =>
+      `${signInName(request)}=${pending.keep(begun)}; Path=/api/session; HttpOnly; SameSite=Lax; Max-Age=${PENDING_MS / 1000}${secureOf(request)}`,
+    takeSignIn: (state, request) => pending.take(state, cookieNamed(signInName(request), request) ?? ''),
     hasCookie: (request) => cookieOf(request) !== undefined,
-    begin(credential, request) {
+    begin({ credential, caller }, request) {
       sessions.delete(cookieOf(request) ?? '');
       for (const [value, { endsAt }] of sessions) if (endsAt <= now()) sessions.delete(value);
-      const own = [...sessions].filter(([, session]) => session.credential === credential).map(([value]) => value);
+      const own = [...sessions].filter(([, session]) => session.caller === caller).map(([value]) => value);
       for (const value of own.slice(0, Math.max(0, own.length + 1 - mostEach))) sessions.delete(value);
       const [oldest = ''] = sessions.keys();
       if (sessions.size >= most) sessions.delete(oldest);
       const value = randomBytes(24).toString('base64url');
       const endsAt = Math.min(now() + longestMs, expiryOf(credential));
-      sessions.set(value, { credential, endsAt });
-      return { credential, endsAt, cookie: toCookie(request, value) };
+      sessions.set(value, { credential, caller, endsAt });
+      return { credential, caller, endsAt, cookie: toCookie(request, value) };
     },
     end(request) {
       sessions.delete(cookieOf(request) ?? '');
       return `${toCookie(request, '')}; Max-Age=0`;
     },
   };
-}
-
-/** A sign-in at the issuer, and the page to return to. */
-interface PendingSignIn {
-  readonly start: SignInStart;
-  readonly to: string;
-}
-
-/** Sign-ins at the issuer. Each is bound to the browser that began it by a cookie, and is taken up once. */
-interface PendingSignIns {
-  /** Keeps a sign-in and returns the Set-Cookie header. */
-  keep(pending: PendingSignIn, request: Request): string;
-  /** Takes up the sign-in of this state and browser; undefined if there is none. */
-  take(state: string, request: Request): PendingSignIn | undefined;
-}
-
-const PENDING_MS = 600_000;
-const MOST_PENDING = 1000;
-
-function createPending(now: () => number): PendingSignIns {
-  const kept = new Map<string, PendingSignIn & { readonly browser: string; readonly endsAt: number }>();
-  return {
-    keep(pending, request) {
-      for (const [state, { endsAt }] of kept) if (endsAt <= now()) kept.delete(state);
-      const [oldest = ''] = kept.keys();
-      if (kept.size >= MOST_PENDING) kept.delete(oldest);
-      const browser = randomBytes(24).toString('base64url');
-      kept.set(pending.start.state, { ...pending, browser, endsAt: now() + PENDING_MS });
-      // The issuer sends the browser back from another site, so the cookie cannot be strict.
-      return `${signInName(request)}=${browser}; Path=/api/session; HttpOnly; SameSite=Lax; Max-Age=${PENDING_MS / 1000}${secureOf(request)}`;
-    },
-    take(state, request) {
-      const found = kept.get(state);
-      const browser = cookieNamed(signInName(request), request);
-      if (found === undefined || browser === undefined || browser !== found.browser) return undefined;
-      kept.delete(state);
-      return found.endsAt > now() ? found : undefined;
-    },
-  };
-}
-
-function signInName(request: Request): string {
-  return nameOf(request).replace('session', 'sign_in');
 }
 
 /** The expiry of an accepted JWT, so that the page can tell when its session ends. Other credentials are checked by each request. */
@@ -139,7 +114,7 @@ export async function identifyBySession(
 ): Promise<Identity | undefined> {
   if (!sessions.hasCookie(request) || !isFromConsole(request)) return undefined;
   const session = sessions.of(request);
-  if (session === undefined) return ENDED;
+  if (session === undefined) return cookieOf(request) === AMBIGUOUS ? SEVERAL : ENDED;
   const identity = await crib.identify(session.credential);
   if (identity.ok || identity.error.code !== 'unauthenticated') return identity;
   sessions.end(request);
@@ -149,6 +124,14 @@ export async function identifyBySession(
 const ENDED: Identity = {
   ok: false,
   error: toolError('unauthenticated', 'The session has ended. Sign in again.'),
+};
+
+const SEVERAL: Identity = {
+  ok: false,
+  error: toolError(
+    'unauthenticated',
+    'The browser sent several sessions, so none counts. Another server of this host may have set one: remove the cookies of this host, and sign in again.',
+  ),
 };
 
 /** True if a script of a page of this server sent the request. The header alone is not enough, because a proxy may add it for every client. */
@@ -178,18 +161,27 @@ function cookieOf(request: Request): string | undefined {
   return cookieNamed(nameOf(request), request);
 }
 
+/** Stands for several cookies of the same name; it is the value of no session. */
+const AMBIGUOUS = ' ';
+
 function cookieNamed(name: string, request: Request): string | undefined {
   const start = `${name}=`;
   const cookies = (request.headers.get('cookie') ?? '').split(';').map((cookie) => cookie.trim());
-  const value = cookies.find((cookie) => cookie.startsWith(start))?.slice(start.length);
-  return value === '' ? undefined : value;
+  const [value = '', ...others] = new Set(cookies.filter((cookie) => cookie.startsWith(start)));
+  // A server on another port, or of a neighbouring domain, can add a cookie of its own; which one counts is not known.
+  if (others.length > 0) return AMBIGUOUS;
+  return value === '' || value === start ? undefined : value.slice(start.length);
 }
 
-function toCookie(request: Request, value: string): string {
-  return `${nameOf(request)}=${value}; Path=/; HttpOnly; SameSite=Strict${secureOf(request)}`;
+function signInName(request: Request): string {
+  return nameOf(request).replace('session', 'sign_in');
 }
 
-function secureOf(request: Request): string {
-  const isEncrypted = request.url.startsWith('https:') || request.headers.get('origin')?.startsWith('https:') === true;
-  return isEncrypted ? '; Secure' : '';
+/** True if the browser uses https. A proxy that ends TLS is known by the public address, or by the origin of the page. */
+function isEncrypted(request: Request, publicUrl: string | undefined): boolean {
+  const { host } = new URL(request.url);
+  const isPublic = publicUrl !== undefined && new URL(publicUrl).host === (request.headers.get('host') ?? host);
+  return [request.url, request.headers.get('origin'), isPublic ? publicUrl : undefined].some(
+    (address) => address?.toLowerCase().startsWith('https:') === true,
+  );
 }

@@ -145,6 +145,28 @@ describe('a session', () => {
     expect(await status(second.cookie)).toBe(401);
   });
 
+  it('of one caller ends no session of others, however many credentials the caller has', async () => {
+    const { ask, crib, token } = await serve({ access: true, sessions: { mostEach: 2, most: 4 } });
+    const operator = await signIn(ask, token);
+    const keys = await Promise.all(
+      Array.from({ length: 6 }, () => crib.keys.create({ name: 'ci', caller: 'ci', roles: ['dev'] }, 'test')),
+    );
+    for (const { key } of keys) expect((await signIn(ask, key)).status).toBe(200);
+    expect((await ask('/api/sources', { headers: { ...OURS, cookie: operator.cookie } })).status).toBe(200);
+  });
+
+  it('does not count beside another one: a neighbouring server may have added its cookie', async () => {
+    const { ask, crib, token } = await serve({ access: true });
+    const { key } = await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test');
+    const [own, added] = [(await signIn(ask, token)).cookie, (await signIn(ask, key)).cookie];
+    for (const cookie of [`${own}; ${added}`, `${added}; ${own}`])
+      expect(await ask('/api/tools', { headers: { ...OURS, cookie } })).toMatchObject({
+        status: 401,
+        json: { error: { message: expect.stringContaining('several sessions') } },
+      });
+    expect((await ask('/api/tools', { headers: { ...OURS, cookie: `${own}; ${own}` } })).status).toBe(200);
+  });
+
   it('begins with the operator link as well', async () => {
     const { ask, token } = await serve({ access: true });
     const entered = await ask(`/tools?token=${token}`);

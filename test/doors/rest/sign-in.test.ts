@@ -84,7 +84,7 @@ access:
   roles: { admin: { operator: true }, dev: { profiles: [usual] } }
 ${more}`,
   });
-  return serve({ folder });
+  return serve({ folder, hosts: ['tools.example.com'] });
 }
 
 const cookieIn = (headers: Headers) => /^([^;]+);/.exec(headers.get('set-cookie') ?? '')?.[1] ?? '';
@@ -155,6 +155,35 @@ describe('sign-in at the issuer', () => {
     expect((await comeBack(served, forged, cookie)).status).toBe(401);
     expect((await comeBack(served, back, cookie)).status).toBe(200);
     expect((await comeBack(served, back, cookie)).status, 'a second time').toBe(401);
+  });
+
+  it('is not lost if other clients begin thousands, and asks the issuer once for all of them', async () => {
+    const provider = await startProvider();
+    const served = await serveWith(provider);
+    const { url, cookie } = await begin(served);
+    for (let count = 0; count < 1200; count++) await begin(served);
+    expect(provider.issuer.server.requests.filter(({ url: at }) => at?.includes('.well-known')).length).toBeLessThan(5);
+    expect((await comeBack(served, provider.authorize(url), cookie)).status).toBe(200);
+  });
+
+  it('sets cookies for https alone behind a proxy that ends TLS', async () => {
+    const provider = await startProvider();
+    const served = await serveWith(
+      provider,
+      'server: { publicUrl: "HTTPS://tools.example.com", hosts: tools.example.com }',
+    );
+    const host = { host: 'tools.example.com' };
+    const { headers } = await served.ask('/api/session/issuer', { headers: host });
+    expect(headers.get('set-cookie')).toMatch(/; Secure$/);
+    const back = provider.authorize(headers.get('location') ?? '');
+    const ended = await served.ask(`${back.pathname}${back.search}`, {
+      headers: { ...host, cookie: cookieIn(headers) },
+    });
+    expect([ended.status, ended.headers.get('set-cookie')]).toEqual([200, expect.stringMatching(/; Secure$/)]);
+    const linked = await served.ask(`/tools?token=${served.token}`, { headers: host });
+    expect(linked.headers.get('set-cookie')).toMatch(/; Secure$/);
+    const plain = await served.ask(`/tools?token=${served.token}`);
+    expect(plain.headers.get('set-cookie'), 'this machine without the proxy').not.toContain('Secure');
   });
 
   it('refuses a token of another sign-in, another client, another key, and a code of another verifier', async () => {

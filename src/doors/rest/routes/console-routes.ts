@@ -69,7 +69,7 @@ async function openTools({ crib, request, sessions, files }: RouteRequest): Prom
   if (token === undefined) return files.page();
   const identity = more.length === 0 && token !== '' ? await crib.identify(token) : undefined;
   if (identity?.ok !== true || !identity.operator) return toTools('?signin=failed');
-  return toTools('', sessions.begin(token, request).cookie);
+  return toTools('', sessions.begin({ credential: token, caller: identity.caller.id }, request).cookie);
 }
 
 /** Redirects, so that the token does not stay in the address bar and the history. */

@@ -82,7 +82,7 @@ async function signIn({ crib, request, sessions, body }: RouteRequest): Promise<
   if (!identity.ok) return refuseFor(identity.error);
   const given = credential.trim().replace(/^Bearer\s+/i, '');
   if (given === '' || identity.caller.credential?.kind === 'none') return refuse(401, NO_CREDENTIAL);
-  const { cookie, endsAt } = sessions.begin(given, request);
+  const { cookie, endsAt } = sessions.begin({ credential: given, caller: identity.caller.id }, request);
   return { ...ok(describeSession(crib, identity, endsAt)), headers: { 'set-cookie': cookie } };
 }
 

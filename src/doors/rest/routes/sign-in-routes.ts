@@ -8,6 +8,8 @@ import { shortText, text } from '../shapes.ts';
 export const SIGN_IN_PATH = '/api/session/issuer';
 const CALLBACK_PATH = '/api/session/callback';
 const FIRST_PAGE = '/tools';
+/** A longer address does not fit into the cookie of a sign-in. */
+const MAX_PAGE_LENGTH = 2000;
 
 /** Routes that sign a browser in at the issuer of `access.jwt`. Browsers navigate to them. */
 export const SIGN_IN_ROUTES: readonly Route[] = [
@@ -48,7 +50,7 @@ async function beginSignIn({ crib, request, query, sessions }: RouteRequest) {
     const start = await crib.server.signIn.begin(`${originOf({ crib, request })}${CALLBACK_PATH}`);
     if (start === undefined)
       return refuse(404, { code: 'not_found', message: 'Sign-in at an issuer is not configured.', retryable: false });
-    const cookie = sessions.pending.keep({ start, to: pageIn(to) }, request);
+    const cookie = sessions.keepSignIn({ start, to: pageIn(to) }, request);
     const headers = {
       location: start.url,
       'set-cookie': cookie,
@@ -72,7 +74,7 @@ interface Returned {
 
 async function endSignIn({ crib, request, query, sessions }: RouteRequest): Promise<Response> {
   const { code, state = '', error, iss } = query as Returned; // as its schema demands
-  const pending = sessions.pending.take(state, request);
+  const pending = sessions.takeSignIn(state, request);
   if (pending === undefined) return failed('This sign-in has expired, or it began in another browser.');
   if (iss !== undefined && iss !== crib.server.accessSettings()?.jwt?.issuer) return failed('Another issuer answered.');
   if (code === undefined || code === '')
@@ -80,7 +82,8 @@ async function endSignIn({ crib, request, query, sessions }: RouteRequest): Prom
   try {
     for (const token of await crib.server.signIn.finish(pending.start, code)) {
       const identity = await crib.identify(token);
-      if (identity.ok) return signedIn(pending.to, sessions.begin(token, request).cookie);
+      if (!identity.ok) continue;
+      return signedIn(pending.to, sessions.begin({ credential: token, caller: identity.caller.id }, request).cookie);
     }
     crib.server.warn(
       'A sign-in failed: none of the tokens of the issuer is accepted. Compare access.jwt.audience with the audience of its tokens.',
@@ -119,5 +122,6 @@ function pageIn(to: string | undefined): string {
   const base = 'http://crib.invalid';
   if (to === undefined || !/^\/(?![/\\])/.test(to) || !URL.canParse(to, base)) return FIRST_PAGE;
   const { origin, pathname, search, hash } = new URL(to, base);
-  return origin === base && !pathname.startsWith('//') ? `${pathname}${search}${hash}` : FIRST_PAGE;
+  const page = `${pathname}${search}${hash}`;
+  return origin === base && !pathname.startsWith('//') && page.length <= MAX_PAGE_LENGTH ? page : FIRST_PAGE;
 }
