@@ -12,7 +12,10 @@ export interface EventFeed {
   /** A stream of events from now on, or from the last one that the client has; undefined if the limit of listeners is reached. */
   open(listening?: EventListening): Promise<ReadableStream<Uint8Array> | undefined>;
   /** A stream of other events for one listener; `begin` returns a function that stops them. Undefined if the limit is reached. */
-  openOwn(begin: (own: Pick<EventStream, 'send' | 'finish'>) => () => void): ReadableStream<Uint8Array> | undefined;
+  openOwn(
+    begin: (own: Pick<EventStream, 'send' | 'finish'>) => () => void,
+    listening?: Pick<EventListening, 'caller'>,
+  ): ReadableStream<Uint8Array> | undefined;
   close(): void;
 }
 
@@ -26,6 +29,7 @@ interface EventListening {
 
 /** Options for creating an event feed. */
 export interface EventFeedOptions {
+  /** Default: 100. One caller that is not an operator gets a quarter of them, all such callers three quarters. */
   readonly maxListeners?: number;
   /** Interval of heartbeats on an idle connection. */
   readonly heartbeatMs?: number;
@@ -55,8 +59,7 @@ export function createEventFeed(crib: Crib, options: EventFeedOptions = {}): Eve
   const listeners = new Set<Listener>();
   const owns = new Set<EventStream>();
   const recent = createRecentEvents();
-  const isFull = () => listeners.size + owns.size + opening >= maxListeners;
-  let opening = 0;
+  const places = createPlaces(maxListeners);
   const tell: Tell = (event, data) => {
     const kept = recent.add(event, data);
     for (const listener of listeners) sendTo(listener, kept, recent.idOf(kept));
@@ -64,10 +67,15 @@ export function createEventFeed(crib: Crib, options: EventFeedOptions = {}): Eve
   const watching = createLingering(() => watchCrib(crib, tell), { lingerMs, onEnd: recent.restart });
   return {
     async open({ lastId, ...listening } = {}) {
-      if (isFull()) return undefined;
-      opening++;
-      await watching.begin().finally(() => opening--); // events from now on are sent
+      const leave = places.take(listening.caller);
+      if (leave === undefined) return undefined;
+      // Events from now on are sent.
+      await watching.begin().catch((cause: unknown) => {
+        leave();
+        throw cause;
+      });
       const stream = createEventStream(() => {
+        leave();
         clearInterval(timer);
         listeners.delete(listener);
         if (listeners.size === 0) watching.leave();
@@ -82,9 +90,11 @@ export function createEventFeed(crib: Crib, options: EventFeedOptions = {}): Eve
       for (const kept of missed ?? []) sendTo(listener, kept, recent.idOf(kept));
       return stream.stream;
     },
-    openOwn(begin) {
-      if (isFull()) return undefined;
+    openOwn(begin, { caller } = {}) {
+      const leave = places.take(caller);
+      if (leave === undefined) return undefined;
       const own = createEventStream(() => {
+        leave();
         owns.delete(own);
         clearInterval(timer);
         stop();
@@ -133,6 +143,28 @@ function shownTo(caller: Caller, event: KeptEvent['event'], data: unknown): unkn
     case 'stops':
       return undefined;
   }
+}
+
+/** The places of listeners. No caller can take those of others, nor all callers together those of operators. */
+function createPlaces(most: number) {
+  const taken = new Map<string | undefined, number>();
+  const share = Math.ceil(most / 4);
+  const sum = () => [...taken.values()].reduce((all, count) => all + count, 0);
+  return {
+    /** Takes a place and returns the function that leaves it; undefined if there is none. */
+    take(caller: Caller | undefined): (() => void) | undefined {
+      const holder = caller === undefined ? undefined : `caller ${caller.id ?? ''}`; // operators share theirs
+      const [own, operators] = [taken.get(holder) ?? 0, taken.get(undefined) ?? 0];
+      const isFull = holder !== undefined && (own >= share || sum() - operators >= Math.max(1, most - share));
+      if (isFull || sum() >= most) return undefined;
+      taken.set(holder, own + 1);
+      return () => {
+        const left = (taken.get(holder) ?? 0) - 1;
+        if (left > 0) taken.set(holder, left);
+        else taken.delete(holder);
+      };
+    },
+  };
 }
 
 /** Starts a watch with the first listener, and ends it some time after the last one has left. */

@@ -200,6 +200,39 @@ describe('events', () => {
     await listen(served);
   });
 
+  it('have places for every caller and for operators, however many streams one caller opens', async () => {
+    const served = await serve({ access: true, events: { maxListeners: 8 } });
+    const create = async (name: string) => (await served.crib.keys.create({ name, roles: ['dev'] }, 'test')).key;
+    const open = async (token: string) =>
+      served.app.fetch(new Request('http://127.0.0.1/api/events', { headers: { authorization: `Bearer ${token}` } }));
+    const call = async (token: string) =>
+      served.app.fetch(
+        new Request('http://127.0.0.1/api/tools/execute/wait', {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${token}`,
+            accept: 'text/event-stream',
+            'content-type': 'application/json',
+          },
+          body: '{}',
+        }),
+      );
+    const greedy = await create('greedy');
+    const gate = served.deeds.hold();
+    const statuses = [await open(greedy), await call(greedy), await call(greedy), await open(greedy)];
+    expect(statuses.map(({ status }) => status)).toEqual([200, 200, 503, 503]);
+    for (const name of ['ann', 'bob']) {
+      const key = await create(name);
+      expect([(await open(key)).status, (await open(key)).status], name).toEqual([200, 200]);
+    }
+    expect((await open(await create('cora'))).status, 'all callers together').toBe(503);
+    const operator = [await open(served.token), await open(served.token), await open(served.token)];
+    expect(operator.map(({ status }) => status)).toEqual([200, 200, 503]);
+    await statuses[0]?.body?.cancel();
+    await vi.waitFor(async () => expect((await open(greedy)).status, 'a place that was left').toBe(200));
+    gate.open();
+  });
+
   it('resume after the last event that the client has, or tell of a gap', async () => {
     const served = await serve();
     const first = await listen(served);

@@ -142,22 +142,25 @@ function elapsed(begin: number): number {
 }
 
 /** Makes the call and streams its progress. If the client goes away, the call is cancelled. */
-function stream({ feed }: RouteRequest, call: Made): Answer | Response {
-  const events = feed.openOwn(({ send, finish }) => {
-    const gone = new AbortController();
-    const { signal = gone.signal, id } = call.options;
-    send('started', { callId: id });
-    const options = {
-      ...call.options,
-      signal: AbortSignal.any([signal, gone.signal]),
-      onProgress: (progress: unknown) => send('progress', { progress }),
-    };
-    void make({ ...call, options }).then(({ status, body }) => {
-      send('result', { httpStatus: status, body });
-      finish();
-    });
-    return () => gone.abort();
-  });
+function stream({ feed, asker }: RouteRequest, call: Made): Answer | Response {
+  const events = feed.openOwn(
+    ({ send, finish }) => {
+      const gone = new AbortController();
+      const { signal = gone.signal, id } = call.options;
+      send('started', { callId: id });
+      const options = {
+        ...call.options,
+        signal: AbortSignal.any([signal, gone.signal]),
+        onProgress: (progress: unknown) => send('progress', { progress }),
+      };
+      void make({ ...call, options }).then(({ status, body }) => {
+        send('result', { httpStatus: status, body });
+        finish();
+      });
+      return () => gone.abort();
+    },
+    asker.operator ? {} : { caller: asker.caller },
+  );
   if (events !== undefined) return new Response(events, { headers: EVENT_HEADERS });
   const message = 'Too many clients listen to events. Call without "Accept: text/event-stream", or try again later.';
   return refuse(503, { code: 'unavailable', message, retryable: true });
