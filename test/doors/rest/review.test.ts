@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { describeConfiguration } from '../../../src/crib/config/configuration-view.ts';
 import { folderWith } from '../../crib/workshop.ts';
 import { serve } from './served.ts';
 
@@ -33,6 +34,43 @@ access: { keys: true }
     expect(values.get('/sources/gh/mcp/env/NAME')).toMatchObject({ value: '[hidden]' });
     expect(values.get('/secrets/github/env')).toMatchObject({ value: 'GITHUB_TOKEN' });
     expect(json.files).toEqual([expect.stringContaining('toolcrib.yaml')]);
+  });
+});
+
+describe('a value of the configuration', () => {
+  const SECRET = 'swordfish-9';
+  const shownOf = (written: object) =>
+    describeConfiguration({ file: 'x.yaml', files: [], written, locate: () => undefined } as never, (text) => text);
+
+  it.each([
+    [`https://example.com/mcp?api_key=${SECRET}&page=2`, 'https://example.com/mcp?api_key=[hidden]&page=2'],
+    [`https://example.com/#access_token=${SECRET}`, 'https://example.com/#access_token=[hidden]'],
+    [`postgres://ann@example.com/crib?password=${SECRET}`, 'postgres://[hidden]@example.com/crib?password=[hidden]'],
+    [`--db=postgres://ann:${SECRET}@example.com/crib`, '--db=postgres://[hidden]@example.com/crib'],
+    [`\${DB:-postgres://ann:${SECRET}@example.com/crib}`, `\${DB:-postgres://[hidden]@example.com/crib}`],
+    [`curl -H "X-Api-Key: ${SECRET}" https://example.com`, 'curl -H "X-Api-Key: [hidden]" https://example.com'],
+    [`Authorization: Bearer ${SECRET}`, 'Authorization: Bearer [hidden]'],
+    [`Cookie: sid=${SECRET}; other=${SECRET}`, 'Cookie: [hidden]'],
+    [`GITHUB_TOKEN=${SECRET} node server.js`, 'GITHUB_TOKEN=[hidden] node server.js'],
+    [`ghp_${'a1'.repeat(18)}`, '[hidden]'],
+    [`Authorization: Bearer \${secret:github}`, `Authorization: Bearer \${secret:github}`],
+    [`--token=\${GITHUB_TOKEN}`, `--token=\${GITHUB_TOKEN}`],
+    ['https://example.com/keys?page=2', 'https://example.com/keys?page=2'],
+  ])('hides what may be a credential inside of a text: %s', (text, shown) => {
+    const { values } = shownOf({ sources: { one: { url: text, args: ['x', text], command: [text] } } });
+    expect(values.map(({ value }) => value)).toEqual([shown, ['x', shown], [shown]]);
+  });
+
+  it('hides addresses of webhooks, users with passwords, and lists of variables', () => {
+    const { values } = shownOf({
+      webhooks: [{ url: `https://hooks.example.com/services/${SECRET}` }],
+      sources: { one: { args: ['-u', `ann:${SECRET}`], env: [`NAME=${SECRET}`] } },
+    });
+    expect(values.map(({ value }) => value)).toEqual([
+      [{ url: 'https://hooks.example.com/[hidden]' }],
+      ['-u', '[hidden]'],
+      ['[hidden]'],
+    ]);
   });
 });
 
