@@ -109,3 +109,17 @@ describe('quality of a ranking', () => {
     expect((await evaluate(requests, rank, tick)).msPerQuery).toBe(5);
   });
 });
+
+it('lets other work have a turn between two requests', async () => {
+  const requests = Array.from({ length: 50 }, (_, index) => ({ id: `${index}`, query: 'q', relevant: [] }));
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  await evaluate(requests, async () => []);
+  isOver = true;
+  expect(turns).toBeGreaterThan(40);
+});

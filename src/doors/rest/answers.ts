@@ -100,6 +100,8 @@ export function refusalOf(cause: unknown): Answer | undefined {
   switch (code) {
     case 'unknown_tool':
       return refuse(statusOf(code), { code, message, retryable: false });
+    case 'too_many_tools': // for the format that the caller named
+      return refuse(409, { code: 'conflict', message, retryable: false });
     case 'not_counted':
       return notFound(message);
     case 'unknown_profile':

@@ -6,6 +6,7 @@ import type { Route, RouteAnswer, Who } from './route.ts';
 
 /** Creates the route of the reference page, a page without scripts that is made from the table of routes. */
 export function referencePage(routes: () => readonly Route[]): Route {
+  let body: Html | undefined; // made once, because every client may ask for it
   return {
     method: 'GET',
     path: '/docs',
@@ -13,7 +14,10 @@ export function referencePage(routes: () => readonly Route[]): Route {
     says: 'Shows this reference as an HTML page.',
     who: 'anyone',
     answers: { 200: { says: 'HTML without scripts and outside assets.', type: 'text/html' } },
-    run: () => toPage('Toolcrib REST reference', describe(routes().filter(({ group }) => group !== 'later'))),
+    run() {
+      body ??= describe(routes().filter(({ group }) => group !== 'later'));
+      return toPage('Toolcrib REST reference', body);
+    },
   };
 }
 

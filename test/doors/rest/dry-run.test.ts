@@ -82,6 +82,22 @@ describe('a dry run', () => {
     expect((await execute(ask, 'add', {}, { dryRun: true, profile: 'no_such' }, token)).status).toBe(404);
   });
 
+  it('tells a caller neither prices nor budgets, and an operator both', async () => {
+    const { ask, crib, token } = await serve({ access: true });
+    crib.register({
+      name: 'priced',
+      description: 'Costs',
+      policy: { price: 7123, budgets: [{ scope: 'tool', amount: 991_234, perMs: 3_600_000 }] },
+      run: () => 1,
+    } as unknown as ToolInput);
+    const { key } = await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test');
+    const dry = async (by: string) =>
+      JSON.stringify((await execute(ask, 'priced', {}, { dryRun: true, profile: 'usual' }, by)).json);
+    expect(await dry(key)).toContain('"layer":"budget","verdict":"unknown"');
+    expect(await dry(key)).not.toMatch(/7123|991234/);
+    expect(await dry(token)).toMatch(/7123.*991234/);
+  });
+
   it('judges rules by the arguments', async () => {
     const configFile = folderWith({
       'toolcrib.yaml': `

@@ -17,6 +17,17 @@ describe('tools are listed', () => {
     expect(names).toEqual(crib.catalog.specs.map(({ name }) => name));
   });
 
+  it('in the format of a vendor that accepts fewer: a refusal that says so, not an internal error', async () => {
+    const { ask, crib } = await serve();
+    crib.register(
+      Array.from({ length: 140 }, (_, index) => ({ name: `t${index}`, description: 'd', run: () => index }) as never),
+    );
+    expect(await ask('/api/profiles/usual/definitions?format=openai')).toMatchObject({
+      status: 409,
+      json: { error: { code: 'conflict', message: expect.stringContaining('accepts at most 128 tools') } },
+    });
+  });
+
   it('without a profile: under the only one that a key opens; if it opens several, the error names them', async () => {
     const { ask, crib } = await serve({
       config: 'access: { keys: true, roles: { one: { profiles: [other] }, two: { profiles: [other, third] } } }\n',

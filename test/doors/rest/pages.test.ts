@@ -1,6 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { referencePage } from '../../../src/doors/rest/reference-page.ts';
 import { ROUTES } from '../../../src/doors/rest/routes.ts';
 import { consoleTypes, TYPES_FILE } from '../../../ui/emit-types.ts';
 import { folderWith } from '../../crib/workshop.ts';
@@ -197,6 +198,18 @@ describe('/docs', () => {
     expect(new Set(ids).size).toBe(ids.length);
     for (const [, href = ''] of text.matchAll(/href="#([^"]*)"/g)) expect(ids).toContain(href);
   });
+});
+
+it('/docs is made once, and each response is whole', async () => {
+  let made = 0;
+  const { run } = referencePage(() => {
+    made++;
+    return ROUTES;
+  });
+  const answers = [await run({} as never), await run({} as never)];
+  const [first, second] = await Promise.all(answers.map((answer) => (answer as Response).text()));
+  expect([made, first]).toEqual([1, second]);
+  expect(first).toContain('GET /docs');
 });
 
 describe('/openapi/{profile}.json', () => {

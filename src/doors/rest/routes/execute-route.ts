@@ -196,6 +196,8 @@ async function judge(asked: RouteRequest, { input, profile, caller, ...said }: J
     ...(issues.length > 0 && { issues }),
     layers: layers.map(({ error, ...layer }) => ({
       ...layer,
+      // Prices, budgets and gates of the host are policy, which callers do not see.
+      ...(layer.verdict === 'unknown' && !asker.operator && { says: 'This is decided when the call is made.' }),
       ...defined({ code: error?.code, retryAfterMs: error?.retryAfterMs }),
     })),
     ...(asker.operator && explained(asked, { name, profile, caller })),
