@@ -1,4 +1,4 @@
-import { copyJson, isJson, isRecord, type JsonValue, NotJsonError } from './json.ts';
+import { copyJson, isJson, isRecord, type JsonObject, type JsonValue, NotJsonError } from './json.ts';
 import { TOOL_ERROR_CODES, type ToolError, toolError } from './tool-error.ts';
 
 /** Optional annotations of content, as in MCP. */
@@ -168,6 +168,11 @@ export function toResult(value: unknown): ToolResult {
     default:
       return notJson(`a ${typeof value}`);
   }
+}
+
+/** Converts JSON that a model or a script wrote: it is data, even if it looks like a `ToolResult`. */
+export function dataToResult(value: unknown): ToolResult {
+  return isRecord(value) ? done(JSON.stringify(value), value as JsonObject) : toResult(value); // parsed from JSON
 }
 
 function objectToResult(value: object): ToolResult {

@@ -85,11 +85,11 @@ const LONGEST_NAME = 64;
 /** Reports a step: its number, and what the model does. */
 function report({ call, ledger, client }: AgentLoop, { calls, stop }: ModelReply): void {
   const { steps } = ledger.spent();
-  const names = calls.slice(0, MOST_NAMES).map(({ name }) => name.slice(0, LONGEST_NAME));
+  // Redact before cutting: a part of a secret would not be recognized.
+  const names = calls.slice(0, MOST_NAMES).map(({ name }) => client.redact(name).slice(0, LONGEST_NAME));
   const more = calls.length > names.length ? ` and ${calls.length - names.length} more` : '';
   const does = calls.length === 0 || stop === 'length' ? stop : `calls ${names.join(', ')}${more}`;
-  const message = client.redact(`Step ${steps}: ${does}`);
-  call.report({ progress: steps, total: ledger.limits.maxSteps, message });
+  call.report({ progress: steps, total: ledger.limits.maxSteps, message: `Step ${steps}: ${does}` });
 }
 
 function cut(text: string, most: number): string {

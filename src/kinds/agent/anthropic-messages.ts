@@ -81,7 +81,9 @@ function usageOf(usage: unknown): AgentUsage | undefined {
   const { input_tokens: input, output_tokens: output } = usage;
   if (typeof input !== 'number' || typeof output !== 'number') return undefined;
   const [written, cached] = [usage.cache_creation_input_tokens, usage.cache_read_input_tokens].map(countOf);
-  return { inputTokens: input + (written ?? 0) + (cached ?? 0), outputTokens: output, cachedInputTokens: cached ?? 0 };
+  const all = Math.max(0, input) + (written ?? 0) + (cached ?? 0);
+  if (all <= 0 || input < 0) return undefined; // not counted
+  return { inputTokens: all, outputTokens: output, cachedInputTokens: cached ?? 0 };
 }
 
 function countOf(value: unknown): number {
@@ -90,22 +92,24 @@ function countOf(value: unknown): number {
 
 async function joinEvents(events: AsyncIterable<string>): Promise<unknown> {
   const blocks = new Map<unknown, Map<string, unknown>>();
-  let usage: Members = {};
+  const usage = new Map<string, unknown>();
+  const count = (counted: unknown): void => {
+    for (const [name, value] of Object.entries(members(counted))) usage.set(name, value);
+  };
   let stop: unknown;
   for await (const text of events) {
     const event = parseEvent(text);
     if (event.type === 'message_stop') break;
-    if (event.type === 'message_start' && isRecord(event.message))
-      usage = { ...usage, ...members(event.message.usage) };
+    if (event.type === 'message_start') count(members(event.message).usage);
     if (event.type === 'content_block_start')
       blocks.set(event.index, new Map(Object.entries(members(event.content_block))));
     if (event.type === 'content_block_delta') addDelta(blocks.get(event.index), members(event.delta));
     if (event.type !== 'message_delta') continue;
     stop = members(event.delta).stop_reason ?? stop;
-    usage = { ...usage, ...members(event.usage) };
+    count(event.usage);
   }
   if (stop === undefined) throw new BadReply('its stream broke off');
-  return { content: [...blocks.values()].map(toBlock), stop_reason: stop, usage };
+  return { content: [...blocks.values()].map(toBlock), stop_reason: stop, usage: Object.fromEntries(usage) };
 }
 
 function members(value: unknown): Members {

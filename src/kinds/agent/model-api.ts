@@ -109,11 +109,14 @@ export function distinctIds(given: readonly unknown[]): readonly string[] {
 /** Yields the data of server-sent events. */
 export async function* eventsIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  let rest = '';
+  let [rest, last] = ['', ''];
   let data: string[] = [];
   for await (const chunk of chunks) {
-    rest += decoder.decode(chunk, { stream: true });
-    const lines = rest.split(/\r\n|\n|\r(?!$)/);
+    const text = last + decoder.decode(chunk, { stream: true });
+    last = text.endsWith('\r') ? '\r' : ''; // perhaps the first half of a line end
+    // Only what is new is searched: a line may come in many pieces.
+    const [first = '', ...lines] = text.slice(0, text.length - last.length).split(/\r\n|\n|\r/);
+    lines.unshift(rest + first);
     rest = lines.pop() ?? '';
     for (const line of lines) {
       if (line === '' && data.length > 0) {

@@ -94,12 +94,13 @@ function usageOf(usage: unknown): AgentUsage | undefined {
   const { prompt_tokens: input, completion_tokens: output, prompt_tokens_details: details } = usage;
   if (typeof input !== 'number' || typeof output !== 'number') return undefined;
   const cached = isRecord(details) ? details.cached_tokens : undefined;
+  if (input <= 0) return undefined; // not counted
   return { inputTokens: input, outputTokens: output, ...(typeof cached === 'number' && { cachedInputTokens: cached }) };
 }
 
 async function joinChunks(events: AsyncIterable<string>): Promise<unknown> {
   const message = new Map<string, unknown>();
-  const calls = new Map<unknown, Map<string, unknown>>();
+  const calls = new Map<unknown, StreamedCall>();
   let [finish, usage]: [unknown, unknown] = [undefined, undefined];
   for await (const text of events) {
     if (text === '[DONE]') break;
@@ -111,27 +112,34 @@ async function joinChunks(events: AsyncIterable<string>): Promise<unknown> {
     if (isRecord(choice.delta)) addDelta(choice.delta, message, calls);
   }
   if (finish === undefined) throw new BadReply('its stream broke off');
-  const tool_calls = [...calls.values()].map((call) => Object.fromEntries(call));
+  const tool_calls = [...calls.values()].map(({ members, asked }) => ({
+    ...Object.fromEntries(members),
+    ...(asked.size > 0 && { function: Object.fromEntries(asked) }),
+  }));
   const whole = { ...Object.fromEntries(message), ...(tool_calls.length > 0 && { tool_calls }) };
   return { choices: [{ message: whole, finish_reason: finish }], usage };
+}
+
+/** A call that comes in pieces. They are joined at the end: a copy for each piece would cost the square of their number. */
+interface StreamedCall {
+  readonly members: Map<string, unknown>;
+  /** Its `function`. */
+  readonly asked: Map<string, unknown>;
 }
 
 function addDelta(
   { tool_calls, ...delta }: Members,
   message: Map<string, unknown>,
-  calls: Map<unknown, Map<string, unknown>>,
+  calls: Map<unknown, StreamedCall>,
 ): void {
   add(message, delta);
   for (const { index, function: part, ...rest } of recordsIn(tool_calls)) {
     // A server that numbers no calls sends each as a whole.
     const key = index ?? rest.id ?? calls.size;
-    const call = calls.get(key) ?? new Map<string, unknown>();
+    const call = calls.get(key) ?? { members: new Map(), asked: new Map() };
     calls.set(key, call);
-    for (const [name, value] of Object.entries(rest)) call.set(name, value);
-    if (!isRecord(part)) continue;
-    const asked = new Map(Object.entries(call.get('function') ?? {}));
-    add(asked, part);
-    call.set('function', Object.fromEntries(asked));
+    for (const [name, value] of Object.entries(rest)) call.members.set(name, value);
+    if (isRecord(part)) add(call.asked, part);
   }
 }
 

@@ -2,7 +2,7 @@ import { deferRun, mayBeRepeated } from '../../core/begun-runs.ts';
 import type { HostAgent } from '../../core/ports/host-agent.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import { ToolcribError, type ToolError, toolError } from '../../core/tool-error.ts';
-import { done, failed, type ToolResult, toResult } from '../../core/tool-result.ts';
+import { dataToResult, done, failed, type ToolResult } from '../../core/tool-result.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { toSecretText } from '../../system/secrets/secret-template.ts';
 import type { AgentPorts } from './agent-executor.ts';
@@ -157,7 +157,7 @@ async function runPrepared(
 function toAnswer(answer: string, { name, output }: ToolSpec): ToolResult | Passed {
   if (output === undefined) return done(answer);
   const json = jsonIn(answer);
-  if (json !== undefined) return typeof json.value === 'string' ? done(answer, json.value) : toResult(json.value);
+  if (json !== undefined) return typeof json.value === 'string' ? done(answer, json.value) : dataToResult(json.value);
   const message = `The model of "${name}" did not answer with JSON, which the output schema of the tool requires.`;
   return { ending: 'output', error: toolError('invalid_output', message) };
 }

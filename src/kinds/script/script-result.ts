@@ -1,5 +1,5 @@
 import { toolError } from '../../core/tool-error.ts';
-import { done, type FailedResult, failed, type ToolResult, toResult } from '../../core/tool-result.ts';
+import { dataToResult, done, type FailedResult, failed, type ToolResult } from '../../core/tool-result.ts';
 import type { ScriptEnd, ScriptLimits } from './script-messages.ts';
 
 interface ResultParts {
@@ -13,7 +13,7 @@ interface ResultParts {
 export function toScriptResult(end: ScriptEnd, parts: ResultParts): ToolResult {
   const { lines } = parts;
   if (end.kind === 'returned') {
-    if (end.text !== undefined) return toResult(JSON.parse(end.text)); // made by JSON.stringify in the machine
+    if (end.text !== undefined) return dataToResult(JSON.parse(end.text)); // made by JSON.stringify in the machine
     return done(lines.length === 0 ? 'The script returned nothing.' : lines.join('\n'));
   }
   const result = failureOf(end, parts);
