@@ -29,6 +29,9 @@ const ask = (kind, name, input) => new NativePromise((resolve, reject) => {
   if (next >= maxCalls)
     throw new ToolError({ code: 'denied', tool: name, retryable: false,
       message: 'The script has made ' + maxCalls + ' calls, which is its limit (executors.script.maxCalls).' });
+  if (name.length > longestArguments)
+    throw new ToolError({ code: 'invalid_input', retryable: false,
+      message: 'The name of a call or the words of a search have more than ' + longestArguments + ' characters.' });
   if (sent.length > longestArguments)
     throw new ToolError({ code: 'invalid_input', tool: name, retryable: false,
       message: 'The arguments of "' + name + '" have more than ' + longestArguments + ' characters.' });

@@ -137,8 +137,7 @@ class ScriptRun {
 
   async #make(request: InnerRequest): Promise<void> {
     const { journal, script } = this.#options;
-    const { limits } = script;
-    const sent = await makeRequest(this.#fork.call, request, { limits, journal });
+    const sent = await makeRequest(this.#fork.call, request, { limits: script.limits, journal });
     if (this.#isOver) return;
     if ('refusal' in sent) return void this.#abort(sent.refusal);
     if ('waiting' in sent) return void this.#wait(request, sent.waiting);
@@ -236,6 +235,7 @@ class ScriptRun {
   #abort(reason: ToolError): void {
     if (this.#isOver) return;
     const hasThread = this.#end === undefined;
+    this.#fork.abort(reason); // calls in flight end with the script
     this.#leave();
     if (hasThread) void this.#options.thread.stop();
     this.#settle(reason);

@@ -44,6 +44,7 @@ export class ScriptJournal {
   /** Number of console lines of this run. */
   #seenLines = 0;
   #isDropped: boolean;
+  #hasWaitingCall = false;
   #pending: JournalEntry[] = [];
   #writing: Promise<ToolError | undefined> = Promise.resolve(undefined);
 
@@ -55,7 +56,7 @@ export class ScriptJournal {
     this.#maxBytes = maxBytes;
     this.#entries = new Map(saved?.entries.map((entry) => [entry.index, entry]));
     this.#order = saved?.entries.filter(({ answer }) => answer !== undefined).length ?? 0;
-    this.#bytes = saved?.entries.reduce((sum, { answer }) => sum + (answer?.text?.length ?? 0), 0) ?? 0;
+    for (const { name, answer } of saved?.entries ?? []) this.#bytes += name.length + (answer?.text?.length ?? 0);
     this.#waits = saved?.waits ?? 0;
     this.#lines = saved?.lines ?? 0;
     this.#isDropped = saved?.isDropped === true;
@@ -119,6 +120,7 @@ export class ScriptJournal {
     const before = this.#entries.get(index);
     const making = before === undefined ? {} : await this.#makingOf(before);
     const { approvalId } = 'approvalId' in making ? making : {};
+    if (before === undefined) this.#bytes += request.name.length;
     this.#set(toEntry(request, this.#call, approvalId));
     const refusal = this.#port.stored === undefined ? undefined : await this.#write();
     return refusal === undefined ? making : { refusal };
@@ -143,7 +145,9 @@ export class ScriptJournal {
   /** Records that a call waits for approval. */
   async wait({ index, approvalId }: WaitingCall): Promise<ToolError | undefined> {
     const entry = this.#entries.get(index);
-    if (entry !== undefined) this.#set({ ...entry, approvalId, isWaiting: true });
+    if (entry === undefined || this.#isDropped) return tooLarge();
+    this.#hasWaitingCall = true;
+    this.#set({ ...entry, approvalId, isWaiting: true });
     return this.#port.stored === undefined ? undefined : this.#write();
   }
 
@@ -203,8 +207,9 @@ export class ScriptJournal {
     }
   }
 
-  /** A journal that became too large is dropped: the script goes on, but it can neither wait nor be resumed. */
+  /** A journal that became too large is dropped: the script goes on, but it can neither wait nor be resumed. If it waits already, it ends. */
   async #drop(): Promise<ToolError | undefined> {
+    if (this.#hasWaitingCall) return tooLarge();
     this.#isDropped = true;
     this.#entries.clear();
     this.#pending = [];
@@ -215,6 +220,11 @@ export class ScriptJournal {
 
 export function takenOver(): ToolError {
   return toolError('conflict', 'The script was ended here: another process has taken it over.');
+}
+
+function tooLarge(): ToolError {
+  const message = `The script was ended: a call waits for approval, and the results of others are too large to keep (executors.script.journalMb). Ask for less.`;
+  return toolError('too_large', message);
 }
 
 function toEntry(request: InnerRequest, call: ToolCall, approvalId: string | undefined): JournalEntry {
