@@ -1,4 +1,4 @@
-import { copyJson, isJson, isRecord, type JsonObject, type JsonValue, NotJsonError } from './json.ts';
+import { copyJson, isJson, isRecord, type JsonValue, NotJsonError } from './json.ts';
 import { TOOL_ERROR_CODES, type ToolError, toolError } from './tool-error.ts';
 
 /** Optional annotations of content, as in MCP. */
@@ -172,13 +172,15 @@ export function toResult(value: unknown): ToolResult {
 
 /** Converts JSON that a model or a script wrote: it is data, even if it looks like a `ToolResult`. */
 export function dataToResult(value: unknown): ToolResult {
-  return isRecord(value) ? done(JSON.stringify(value), value as JsonObject) : toResult(value); // parsed from JSON
+  return isRecord(value) ? jsonToResult(value) : toResult(value);
 }
 
 function objectToResult(value: object): ToolResult {
   if (value instanceof Error) throw value; // returned instead of thrown
-  const ready = readyResult(value);
-  if (ready !== undefined) return ready;
+  return readyResult(value) ?? jsonToResult(value);
+}
+
+function jsonToResult(value: object): ToolResult {
   try {
     const data: JsonValue = isJson(value) ? value : copyJson(value);
     return done(JSON.stringify(data), data);

@@ -2,9 +2,15 @@ import { LIBRARY_DOOR, SERVER_DOORS } from '../../approvals/ask-callback.ts';
 import type { ApprovalPoller } from '../../approvals/poller.ts';
 import { startCallTimer } from '../../core/begun-runs.ts';
 import type { Extension, Next } from '../../core/extension.ts';
-import { canonicalJson } from '../../core/json.ts';
+import { canonicalJson, isRecord } from '../../core/json.ts';
 import type { Store } from '../../core/ports/store.ts';
-import type { CallJournal, JournalStart, ScriptWait, WrittenEntries } from '../../core/ports/stored-journals.ts';
+import type {
+  CallJournal,
+  Journal,
+  JournalStart,
+  ScriptWait,
+  WrittenEntries,
+} from '../../core/ports/stored-journals.ts';
 import type { StoredTask, TaskRun } from '../../core/ports/stored-tasks.ts';
 import { defined } from '../../core/read-options.ts';
 import type { Redact } from '../../core/redact-result.ts';
@@ -93,9 +99,11 @@ function journalOf({ store, redact }: Ports): CallJournal {
 
 /** Runs a script that is a task, from where it was. */
 async function runTask(call: ToolCall, next: Next, ports: Ports & { readonly task: TaskRun }): Promise<ToolResult> {
-  const { journals } = ports.store;
-  const saved = await journals.get(call.id);
+  const { journals, tasks } = ports.store;
   const { id } = call;
+  const saved = await journals.get(id);
+  const isWhole = saved === undefined ? (await tasks.get(id))?.batch === undefined : isComplete(saved);
+  if (!isWhole) return failed(toolError('unknown_outcome', NOT_WHOLE));
   const stored = {
     begin: (start: JournalStart) => journals.begin(id, start),
     put: (written: WrittenEntries) => journals.put(id, written),
@@ -108,6 +116,18 @@ async function runTask(call: ToolCall, next: Next, ports: Ports & { readonly tas
   const result = await next(call);
   if (journal.wait !== undefined) ports.task.wait = journal.wait;
   return result;
+}
+
+const NOT_WHOLE =
+  'The outcome of the script is unknown: it cannot be continued, because rows of its journal are missing or were changed in the store. Check which of its calls took effect before you start it again.';
+
+/** True if the store has every row: without one of them a replay would make a call again. */
+function isComplete({ entries, waits, isDropped }: Journal): boolean {
+  if (isDropped === true) return true;
+  const isInPlace = entries.every(
+    (entry, place) => isRecord(entry) && entry.index === place && typeof entry.name === 'string',
+  );
+  return isInPlace && (waits === 0 || entries.some(({ approvalId }) => approvalId !== undefined));
 }
 
 /** Stores a script that waits. */

@@ -3,14 +3,18 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalEntry } from '../../../src/core/ports/stored-journals.ts';
 import { createCrib, defineTool, type ToolResult } from '../../../src/index.ts';
 import { openEngine } from '../../../src/store/engines/open-engine.ts';
-import { jsonOf, sql } from '../../../src/store/engines/sql-engine.ts';
+import { jsonOf, type Statement, sql } from '../../../src/store/engines/sql-engine.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 
 const OPERATOR = { id: 'boss', operator: true } as const;
 type Entries = readonly JournalEntry[];
 
 /** Lets a script wait, changes its journal as another run would have left it, and approves. */
-async function replay(code: string, change: (entries: Entries) => Entries, more: object = {}) {
+async function replay(
+  code: string,
+  change: (entries: Entries) => Entries,
+  { pins = {}, last = [] }: { readonly pins?: object; readonly last?: readonly Statement[] } = {},
+) {
   const url = `sqlite:${join(temporaryFolder(), 'crib.db')}`;
   const made: string[] = [];
   const note = (name: string, effects: object) =>
@@ -41,8 +45,8 @@ async function replay(code: string, change: (entries: Entries) => Entries, more:
       INSERT INTO toolcrib_journal_entries (id, place, entry) VALUES (${callId}, ${entry.index}, ${JSON.stringify(entry)})`,
     ),
   ]);
-  const pins = { ...(await begunOf(engine)), ...more };
-  await engine.write([sql`UPDATE toolcrib_journals SET begun = ${JSON.stringify(pins)}`]);
+  const begun = { ...(await begunOf(engine)), ...pins };
+  await engine.write([sql`UPDATE toolcrib_journals SET begun = ${JSON.stringify(begun)}`, ...last]);
   await engine.close();
   made.length = 0;
   await crib.approvals.answer(id, { decision: 'approve' }, OPERATOR);
@@ -94,7 +98,7 @@ describe('a script that takes another path than its journal ends with a conflict
   });
 
   it.each(['code', 'input'])('other %s', async (pin) => {
-    const { result, made } = await replay(CODE, (entries) => entries, { [pin]: 'another hash' });
+    const { result, made } = await replay(CODE, (entries) => entries, { pins: { [pin]: 'another hash' } });
     expect(result).toMatchObject({
       error: { code: 'conflict', message: expect.stringContaining(`its ${pin} was changed`) },
     });
@@ -133,6 +137,27 @@ describe('a call that was begun and has no end when its process died', () => {
     );
     expect(result).toMatchObject({ ok: true, data: ['read', 'send'] });
     expect(made).toEqual(['write {"n":2}', 'send {"n":3}']);
+  });
+});
+
+describe('a script whose journal is not whole is not run again from its beginning', () => {
+  it.each<[string, (entries: Entries) => Entries]>([
+    ['without its entries', () => []],
+    ['without an entry in the middle', (entries) => entries.slice(1)],
+    ['without the call that waits', (entries) => entries.slice(0, 1)],
+    ['with an entry of another form', (entries) => entries.map(({ index }) => ({ index }) as JournalEntry)],
+  ])('%s', async (_, change) => {
+    const { result, made } = await replay(CODE, change);
+    expect(result).toMatchObject({
+      error: { code: 'unknown_outcome', message: expect.stringContaining('its journal') },
+    });
+    expect(made).toEqual([]);
+  });
+
+  it('without the journal', async () => {
+    const { result, made } = await replay(CODE, (entries) => entries, { last: [sql`DELETE FROM toolcrib_journals`] });
+    expect(result).toMatchObject({ error: { code: 'unknown_outcome' } });
+    expect(made).toEqual([]);
   });
 });
 
