@@ -16,7 +16,7 @@ afterAll(() => {
 // Each test file has a state directory of its own, and so have the processes that it starts: none writes into the home of the person who runs the tests.
 const folder = mkdtempSync(join(tmpdir(), 'toolcrib-state-'));
 process.env.XDG_STATE_HOME = folder;
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 // What was compiled of the sources is kept between processes, which halves the time that one takes to start.
 process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, '../node_modules/.cache/toolcrib-cli');

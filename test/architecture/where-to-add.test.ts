@@ -117,7 +117,7 @@ describe('where AGENTS.md says that a leaf is added', () => {
     for (const leaf of LEAVES) addLines(scratch, leaf);
     after = tryLeaves(scratch);
   });
-  afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+  afterAll(() => rmSync(scratch, { recursive: true, force: true, maxRetries: 10 }));
 
   it('every row has a leaf here', () => {
     expect(rows.map(({ what }) => LEAVES.filter(({ row }) => what.startsWith(row)).length)).toEqual(rows.map(() => 1));

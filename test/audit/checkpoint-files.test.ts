@@ -17,7 +17,7 @@ const KEPT = {
 
 it('a checkpoint is written even if its folder does not exist yet or was removed', async () => {
   const state = mkdtempSync(join(tmpdir(), 'toolcrib-checkpoints-'));
-  onTestFinished(() => rmSync(state, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(state, { recursive: true, force: true, maxRetries: 10 }));
   const folder = join(state, 'audit');
   await keepCheckpoint(folder, KEPT);
   expect(statSync(folder).mode & 0o777).toBe(0o700);

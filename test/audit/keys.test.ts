@@ -196,7 +196,7 @@ describe('a chain of this machine needs its checkpoint outside the database', ()
     const folder = recordFolder();
     await addTimes(folder, 3);
     const renamed = `${folder}-renamed`;
-    onTestFinished(() => rmSync(renamed, { recursive: true, force: true }));
+    onTestFinished(() => rmSync(renamed, { recursive: true, force: true, maxRetries: 10 }));
     renameSync(folder, renamed);
     expect(await verify(renamed)).toMatchObject({ ok: true, rows: 3, chains: [{ state: 'closed' }] });
     await addTimes(renamed, 2);
@@ -209,7 +209,7 @@ describe('a chain of this machine needs its checkpoint outside the database', ()
     const folder = recordFolder();
     await addTimes(folder, 3);
     const copy = `${folder}-copy`;
-    onTestFinished(() => rmSync(copy, { recursive: true, force: true }));
+    onTestFinished(() => rmSync(copy, { recursive: true, force: true, maxRetries: 10 }));
     cpSync(folder, copy, { recursive: true });
     expect(await kindsOf(copy)).toEqual(['unknown_key']);
     configure(copy, `extensions: { audit: { trustedKeys: ["${await keyOf(folder)}"] } }`);

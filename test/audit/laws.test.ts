@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(async () => {
   database.close();
   await store.close();
-  for (const folder of [original, changed]) rmSync(folder, { recursive: true, force: true });
+  for (const folder of [original, changed]) rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
 async function findingsAfter(change: (database: DatabaseSync) => void) {

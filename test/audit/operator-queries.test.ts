@@ -21,7 +21,7 @@ async function cribWithRows() {
 
 async function recordedRows() {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-operator-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   const file = join(folder, 'crib.db');
   const crib = await createCrib({
     store: { url: `sqlite:${file}` },

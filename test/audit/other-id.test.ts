@@ -149,5 +149,5 @@ describe('a configuration that has its id', () => {
 });
 
 function remove(path: string): void {
-  rmSync(path, { recursive: true, force: true });
+  rmSync(path, { recursive: true, force: true, maxRetries: 10 });
 }

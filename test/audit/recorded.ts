@@ -49,7 +49,7 @@ export const TOOLS = [
 /** A folder with a configuration whose store lies in it. */
 export function recordFolder(extensions = ''): string {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-audit-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   configure(folder, extensions);
   return folder;
 }
@@ -146,7 +146,7 @@ export function look(folder: string, query: string): readonly Record<string, unk
 /** The database as it is now; the function it returns puts it back. */
 export function copyDatabase(folder: string): () => void {
   const copy = mkdtempSync(join(tmpdir(), 'toolcrib-audit-copy-'));
-  onTestFinished(() => rmSync(copy, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(copy, { recursive: true, force: true, maxRetries: 10 }));
   cpSync(join(folder, 'crib.db'), join(copy, 'crib.db'));
   return () => cpSync(join(copy, 'crib.db'), join(folder, 'crib.db'));
 }

@@ -20,7 +20,7 @@ interface Place {
 
 function place(): Place {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-retention-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return { folder, file: join(folder, 'crib.db') };
 }
 

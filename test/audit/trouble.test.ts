@@ -12,7 +12,7 @@ import { callOf, DONE, START, type TimedTrail, timedTrail } from './trail.ts';
 /** A trail over a file that can be taken away and put back. */
 async function fragileTrail(): Promise<TimedTrail & { folder: string; away(): void; back(): void }> {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-trouble-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   const file = join(folder, 'crib.db');
   const trail = await timedTrail({ url: `sqlite:${file}`, privateFolder: () => folder });
   const move = (from: string, to: string) => renameSync(join(folder, from), join(folder, to));
@@ -167,7 +167,7 @@ describe('a row that cannot be made', () => {
 describe('a chain', () => {
   it('is registered outside the database before it has a row', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'toolcrib-trouble-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
     const store = await openStore({ url: `sqlite:${join(folder, 'crib.db')}`, env: {} });
     const seen: string[] = [];
     const watched: Store = {

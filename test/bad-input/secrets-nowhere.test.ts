@@ -227,7 +227,7 @@ describe('whatever the arguments', () => {
       );
     } finally {
       process.off('warning', listen);
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     }
   });
 });

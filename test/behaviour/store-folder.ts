@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 /** A folder for a store, and all that its tables hold, as text. */
 export function createStoreFolder(): { readonly folder: string; texts(): string } {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-context-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return {
     folder,
     texts() {

@@ -62,7 +62,7 @@ function mapValues(map: Json, change: (value: unknown) => unknown): Json {
 
 function newFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolcrib-mistaken-')));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }
 

@@ -84,7 +84,7 @@ const CONFIG = {
 
 async function example() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolcrib-protected-')));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   for (const name of ['server', 'work']) mkdirSync(join(folder, name));
   for (const name of ['server/main.js', 'server/settings.json', 'odd-cwd', 'secret.conf', 'inline.js', 'pasted.js'])
     writeFileSync(join(folder, name), '');

@@ -66,7 +66,7 @@ export function useDesk(): () => Desk {
       await server.stop();
       stopParked();
       await crib.close();
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     };
     desk = {
       ...server,

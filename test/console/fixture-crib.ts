@@ -133,7 +133,7 @@ export async function openFixture({
     folder,
     async close() {
       await crib.close();
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

@@ -18,7 +18,7 @@ export function useSmallCrib(options: CribOptions): () => ConsoleServer {
     close = async () => {
       await serving.stop();
       await crib.close();
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     };
   });
   afterAll(() => close());

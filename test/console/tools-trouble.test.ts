@@ -17,7 +17,7 @@ const specs = [
   { name: 'bad_tool', description: 'Has a schema that is not one', input: { type: 'strange' }, run },
 ];
 writeFileSync(join(folder, 'tools.json'), JSON.stringify({ tools: specs }));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 useBrowser();
 const server = useSmallCrib({

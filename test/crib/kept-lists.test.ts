@@ -78,7 +78,11 @@ describe('a source that fails to list', () => {
   it('checks a stored list like a fetched one', async () => {
     const server = await startServer();
     server.give({
-      tools: [tool('fine'), { ...tool('danger'), run: { kind: 'agent', host: 'helper' } }, { ...tool('secret'), run: { ...HTTP, body: '${secret:s}' } }],
+      tools: [
+        tool('fine'),
+        { ...tool('danger'), run: { kind: 'agent', host: 'helper' } },
+        { ...tool('secret'), run: { ...HTTP, body: '${secret:s}' } },
+      ],
     });
     const secrets = 'secrets: { s: { env: X } }\n';
     const folder = folderWith({

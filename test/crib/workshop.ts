@@ -7,7 +7,7 @@ import { type Crib, type CribOptions, createCrib } from '../../src/index.ts';
 /** A folder with these files, gone after the test. */
 export function folderWith(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-configured-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   write(folder, files);
   return folder;
 }

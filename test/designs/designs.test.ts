@@ -13,7 +13,7 @@ const SOURCES = pathToFileURL(join(import.meta.dirname, '../../src')).href;
 /** Runs a program of the page from the sources, in an empty folder. */
 async function runProgram(code: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-design-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   const file = join(folder, 'program.mts');
   const local = code
     .replaceAll("from 'toolcrib'", `from '${SOURCES}/index.ts'`)

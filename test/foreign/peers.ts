@@ -46,7 +46,7 @@ export function createPeers(): Peers {
   const open: { close(): Promise<void> }[] = [];
   afterAll(async () => {
     for (const one of open.reverse()) await one.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   });
   return {
     folder,

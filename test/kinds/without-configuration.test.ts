@@ -32,7 +32,7 @@ describe('built-in kinds without a configuration', () => {
 
   it('a Python function runs', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'toolcrib-code-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
     const file = join(folder, 'tool.py');
     writeFileSync(file, 'def shout(text: str) -> str:\n    return text.upper()\n');
     const chest = await chestOf({

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => {
   server.kill();
-  rmSync(home, { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
 /** The code blocks of the README that begin with the name of their file. */

@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 /** Inside the repository, so that `toolcrib` is the built package, as for a user. */
 const scratch = mkdtempSync(join(ROOT, 'examples/.scratch-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+afterAll(() => rmSync(scratch, { recursive: true, force: true, maxRetries: 10 }));
 
 describe('examples in the documentation', () => {
   it.each(globSync('examples/*.ts', { cwd: ROOT }))('%s runs and its assertions hold', async (example) => {

@@ -9,7 +9,7 @@ import { deadLinks } from './run-page.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'toolcrib-package-'));
 const installed = join(home, 'node_modules/toolcrib');
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
 beforeAll(() => void installPacked(home));
 
 /** A Node of this machine that is too old; most have none. */

@@ -21,7 +21,7 @@ export async function setup(project: TestProject): Promise<void> {
 }
 
 export function teardown(): void {
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 }
 
 /** What `npm install` of the packed package would lay down in `home`, without the network: its files, and its runtime dependencies beside it. */

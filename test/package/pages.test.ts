@@ -33,7 +33,7 @@ it.each(REFERENCES)('%s begins with a link to a guide and a table of contents', 
 
 it('every page has TypeScript that compiles', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-blocks-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   for (const page of PAGES) {

@@ -43,7 +43,7 @@ beforeEach(() => {
   writeFileSync(join(project, 'toolcrib.yaml'), 'sources:\n  local: { files: ./tools.yaml }\n');
   writeFileSync(join(project, 'tools.yaml'), SPEC);
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
 
 async function toolcrib(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
   const surroundings = { PATH: process.env.PATH, HOME: home, ...env };

@@ -23,7 +23,7 @@ beforeAll(() => {
   for (const name of new Set(['/usr/bin', '/bin'].flatMap((place) => readdirSync(place))))
     if (name !== 'bwrap') symlinkSync(join('/usr/bin', name), join(home, 'bin', name));
 });
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
 
 interface Ran {
   readonly code: number;

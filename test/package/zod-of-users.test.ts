@@ -7,7 +7,7 @@ import { ROOT, run } from './install-packed.ts';
 import { installPacked } from './packed-once.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'toolcrib-zod-'));
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
 beforeAll(() => void installPacked(home));
 
 /** Code of a user who has installed these packages; the keys are the names in their project. */

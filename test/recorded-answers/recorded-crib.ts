@@ -149,7 +149,7 @@ export async function openRecordedCrib(): Promise<RecordedCrib> {
     },
     async close() {
       await town.close();
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

@@ -24,7 +24,7 @@ afterEach(async () => {
 /** Makes a folder that is removed after the test. */
 export function makeWorkspace(): Workspace {
   const path = mkdtempSync(join(tmpdir(), 'toolcrib-files-'));
-  cleanUps.push(() => rmSync(path, { recursive: true, force: true }));
+  cleanUps.push(() => rmSync(path, { recursive: true, force: true, maxRetries: 10 }));
   const at = (name: string) => join(path, name);
   const write = (name: string, content: string | Uint8Array) => {
     mkdirSync(dirname(at(name)), { recursive: true });

@@ -10,7 +10,7 @@ const open: FolderWatch[] = [];
 const folders: string[] = [];
 afterEach(() => {
   for (const watch of open.splice(0)) watch.close();
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
 function setup() {

@@ -125,7 +125,7 @@ describe('a source that breaks the contract is reported', () => {
 
 describe('the source of spec files', () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-source-contract-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   const file = join(folder, 'tools.json');
   const write = (...names: string[]) =>
     writeFileSync(file, JSON.stringify({ tools: names.map((name) => ({ name, run: { kind: 'echo' } })) }));

@@ -69,6 +69,6 @@ export function createWorkshop(files: Readonly<Record<string, string>> = {}): Wo
       if (stdout === '') throw new Error(`nothing was printed; ${stderr}`);
       return JSON.parse(stdout);
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }),
   };
 }

@@ -13,7 +13,7 @@ afterEach(() => {
 /** A disk of two megabytes; undefined where this user may not mount one. */
 function smallDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-disk-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', folder], { stdio: 'ignore' });
   } catch {
@@ -67,7 +67,7 @@ describe('readyz', () => {
 
   it('says how long rows of the audit have been waiting, although everything else can be written', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'toolcrib-ready-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
     const file = join(folder, 'crib.db');
     const served = await serve({ url: `sqlite:${file}` });
     await execute(served.ask, 'add', { a: 1, b: 2 });

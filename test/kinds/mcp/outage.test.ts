@@ -85,7 +85,7 @@ async function overHttp(): Promise<Upstream> {
 
 async function onStdio(presence: Presence): Promise<Upstream> {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-outage-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   const absent = join(folder, 'absent');
   const crib = await cribWith({ far: { mcp: serverOf('absent.ts', [absent], presence) } });
   return {

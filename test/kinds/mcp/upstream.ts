@@ -45,7 +45,7 @@ export async function watchPresence(): Promise<Presence> {
   onTestFinished(() => {
     server.close();
     for (const socket of present.keys()) socket.destroy();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   });
   const until = (isSo: () => boolean) =>
     new Promise<void>((resolve) => {

@@ -10,7 +10,7 @@ import { executorContract } from '../../../src/testing/index.ts';
 import { hasPython, PYTHON } from './worker-pool.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'toolcrib-python-contract-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 const begun = join(folder, 'begun');
 let pid = 0;
 const SECRET = 'a-secret-of-the-contract';

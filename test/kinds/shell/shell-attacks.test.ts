@@ -38,7 +38,7 @@ afterAll(removePrograms);
 /** A folder that is not a root of anything. */
 function folderOutside(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolcrib-outside-')));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   write(folder, { 'private.txt': 'private' });
   return folder;
 }

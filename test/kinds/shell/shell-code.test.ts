@@ -86,7 +86,7 @@ describe.skipIf(!SANDBOX.ok)('a command in a sandbox', () => {
     process.env.PATH = `${join(top, 'bin')}:${before}`;
     onTestFinished(() => {
       process.env.PATH = before;
-      rmSync(top, { recursive: true, force: true });
+      rmSync(top, { recursive: true, force: true, maxRetries: 10 });
     });
     mkdirSync(join(top, 'bin'));
     const attacks = ['mkdir -p node_modules/x', 'echo evil > package.json', 'echo evil > bin/bwrap'];

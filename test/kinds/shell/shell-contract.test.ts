@@ -9,7 +9,7 @@ import { executorContract } from '../../../src/testing/index.ts';
 import { MODES, processesOf } from './shell-shop.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'toolcrib-shell-contract-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 const SECRET = 'a-secret-of-the-contract';
 const env = { PATH: process.env.PATH, SHELL_CONTRACT: SECRET };

@@ -10,7 +10,7 @@ const CAT = shellTool('read', { path: TEXT }, { command: ['cat', '{path}'] });
 describe.each(MODES)('files that the operator names for the operator token and the audit key, %s', (_, sandbox) => {
   it('are hidden like other secrets, although they are in a folder that tools may use', async () => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolcrib-named-')));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
     const [token, key] = [join(folder, 'token'), join(folder, 'audit.pem')];
     writeFileSync(token, 'correct-horse-battery');
     writeFileSync(key, generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }));

@@ -62,7 +62,7 @@ interface ShopOptions {
 /** A crib with these tools, whose configuration lies in a folder of its own. */
 export async function shopWith({ tools, sandbox, roots, files = {}, rest = {}, under }: ShopOptions): Promise<Shop> {
   const folder = under ?? realpathSync(mkdtempSync(join(tmpdir(), 'toolcrib-shell-')));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   const shell = { ...(sandbox !== undefined && { sandbox }), ...(roots !== undefined && { roots }) };
   write(folder, { 'toolcrib.json': JSON.stringify({ tools, executors: { shell }, ...rest }), ...files });
   const crib = await createCrib({ configFile: folder, store: { url: 'memory:' }, watch: false });
@@ -111,7 +111,7 @@ export function withPrograms(without: readonly string[], instead: Readonly<Recor
   const before = process.env.PATH;
   onTestFinished(() => {
     process.env.PATH = before;
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   });
   write(folder, Object.fromEntries(Object.entries(instead).map(([name, text]) => [`instead/${name}`, text])));
   process.env.PATH = `${join(folder, 'instead')}:${programsWithout(without)}`;
@@ -135,6 +135,6 @@ function programsWithout(names: readonly string[]): string {
 
 /** Removes what `withPrograms` keeps from test to test. */
 export function removePrograms(): void {
-  for (const folder of linked.values()) rmSync(folder, { recursive: true, force: true });
+  for (const folder of linked.values()) rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   linked.clear();
 }

@@ -16,7 +16,7 @@ const NODE = process.execPath;
 
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-secrets-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }
 
