@@ -65,16 +65,14 @@ function useEndedSession(session: Session | undefined) {
       const before = current.current;
       const isOther = before !== undefined && !isSameCaller(before, next);
       if (isOther && before.signedIn) {
-        for (const resolve of waiting.current) resolve(false);
-        waiting.current.clear();
+        release(waiting.current, false);
         tellTabs();
         location.reload(); // what the page shows and was about to send belongs to the caller from before
         return;
       }
       queries.setQueryData(SESSION_KEY, next);
       setEnded(false);
-      for (const resolve of waiting.current) resolve(true);
-      waiting.current.clear();
+      release(waiting.current, true);
       const others = {
         predicate: ({ queryKey }: { readonly queryKey: readonly unknown[] }) => queryKey[0] !== SESSION_KEY[0],
       };
@@ -113,6 +111,12 @@ function useEndedSession(session: Session | undefined) {
     if (isSignedIn) tellTabs(); // a sign-in at the issuer comes back in another tab
   }, [isSignedIn]);
   return { hasEnded, begin };
+}
+
+/** Sends the waiting requests again, or lets them fail. */
+function release(waiting: Set<(isSignedIn: boolean) => void>, isSignedIn: boolean): void {
+  for (const resolve of waiting) resolve(isSignedIn);
+  waiting.clear();
 }
 
 function tellTabs(): void {
