@@ -3,7 +3,16 @@ import type { AgentUsage } from '../../core/ports/host-agent.ts';
 import { withoutEnd } from '../../core/visible-text.ts';
 import { fromAnthropicCalls, toAnthropic, toAnthropicResults } from '../../formats/anthropic.ts';
 import { parseArguments } from '../../formats/vendor-messages.ts';
-import { BadReply, distinctIds, type ModelApi, type ModelReply, parseEvent, recordsIn, textOr } from './model-api.ts';
+import {
+  BadReply,
+  distinctIds,
+  isTooDeep,
+  type ModelApi,
+  type ModelReply,
+  parseEvent,
+  recordsIn,
+  textOr,
+} from './model-api.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -134,5 +143,6 @@ function addDelta(block: Map<string, unknown> | undefined, delta: Members): void
 function toBlock(block: Map<string, unknown>): Members {
   const { json, ...rest } = Object.fromEntries(block);
   if (rest.type !== 'tool_use') return rest;
-  return { ...rest, input: json === undefined ? rest.input : parseArguments(json) };
+  const input = json === undefined ? rest.input : parseArguments(json);
+  return { ...rest, input: isTooDeep(input) ? json : input };
 }

@@ -81,6 +81,14 @@ export function recordsIn(list: unknown): readonly Readonly<Record<string, unkno
   return Array.isArray(list) ? list.filter(isRecord) : [];
 }
 
+const MAX_DEPTH = 200;
+
+/** True for JSON that is nested so deeply that it cannot be written again. */
+export function isTooDeep(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth > MAX_DEPTH || Object.values(value).some((one) => isTooDeep(one, depth + 1));
+}
+
 /** Parses an event of a stream. */
 export function parseEvent(text: string): Readonly<Record<string, unknown>> {
   let event: unknown;
@@ -90,9 +98,15 @@ export function parseEvent(text: string): Readonly<Record<string, unknown>> {
     throw new BadReply('an event of its stream is not JSON');
   }
   if (!isRecord(event)) throw new BadReply('an event of its stream is not an object');
+  if (isTooDeep(event)) throw new BadReply('an event of its stream is nested too deeply');
   const said = errorIn(event);
   if (said !== undefined) throw new BadReply('its stream ended with an error', said);
   return event;
+}
+
+/** The calls of a reply. Arguments that are nested too deeply stay a text, which no tool accepts. */
+export function acceptable<T extends CallRequest>(calls: readonly T[]): readonly T[] {
+  return calls.map((call) => (isTooDeep(call.input) ? { ...call, input: 'nested too deeply' } : call));
 }
 
 /** An id for each call: its own if no earlier call of the reply has it. */

@@ -9,7 +9,7 @@ import { FetchError, isNeverSent, readRetryAfterMs } from '../../system/fetch/fe
 import { isNamedHost, toFetchError } from '../../system/fetch/guarded-fetch.ts';
 import { streamedFetch } from '../../system/fetch/streamed-fetch.ts';
 import { fillAll, type SecretText } from '../../system/secrets/secret-template.ts';
-import { BadReply, errorIn, eventsIn, type ModelApi, type ModelReply } from './model-api.ts';
+import { BadReply, errorIn, eventsIn, isTooDeep, type ModelApi, type ModelReply } from './model-api.ts';
 import { answeredFailure, type FailedRequest, ModelFailure } from './model-failure.ts';
 
 /** A model with its server. */
@@ -172,5 +172,6 @@ function requireJson(text: string): unknown {
   }
   const said = errorIn(reply);
   if (said !== undefined) throw new BadReply('it is an error', said);
+  if (isTooDeep(reply)) throw new BadReply('it is nested too deeply');
   return reply;
 }

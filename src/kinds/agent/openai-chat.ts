@@ -3,6 +3,7 @@ import type { AgentUsage } from '../../core/ports/host-agent.ts';
 import { withoutEnd } from '../../core/visible-text.ts';
 import { fromOpenAICalls, toOpenAI, toOpenAIResults } from '../../formats/openai.ts';
 import {
+  acceptable,
   BadReply,
   distinctIds,
   type ModelApi,
@@ -52,7 +53,7 @@ export const openaiChat: ModelApi = {
 };
 
 function callsOf(message: Members): readonly ModelCall[] {
-  const asked = fromOpenAICalls({ tool_calls: recordsIn(message.tool_calls) });
+  const asked = acceptable(fromOpenAICalls({ tool_calls: recordsIn(message.tool_calls) }));
   const ids = distinctIds(asked.map(({ id }) => id));
   return asked.map((call, index) => ({ ...call, id: ids[index] ?? '' }));
 }

@@ -63,6 +63,39 @@ describe('a stream that is costly to join is read in time that grows with its le
   });
 });
 
+const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+const sent = (type: string, body: string): Move => ({
+  raw: (response) => void response.writeHead(200, { 'content-type': type }).end(body),
+});
+
+describe('a reply that is nested too deeply is told from a server that cannot be reached:', () => {
+  it.each([
+    ['openai', 'application/json', `{"choices":[{"message":{"x":${DEEP},"content":"fine"}}]}`],
+    ['anthropic', 'application/json', `{"content":[{"type":"tool_use","name":"echo","input":{"a":${DEEP}}}]}`],
+    ['openai', 'text/event-stream', `data: {"choices":[{"delta":{"x":${DEEP}},"finish_reason":"stop"}]}\n\n`],
+    ['anthropic', 'text/event-stream', `data: {"type":"content_block_start","content_block":{"x":${DEEP}}}\n\n`],
+  ])('%s, %s', async (api, type, body) => {
+    const { ask } = await desk({ model: { api } });
+    server.play([sent(type, body)]);
+    const result = await ask();
+    expect(result).toMatchObject({
+      error: { code: 'upstream', message: expect.stringContaining('nested too deeply') },
+    });
+    expect(spentOf(result)).toMatchObject({ ending: 'model' });
+  });
+
+  it.each(['openai', 'anthropic'])('%s: arguments, which are refused for that call alone', async (api) => {
+    const { ask } = await desk({ model: { api } });
+    const calls = [
+      { name: 'echo', input: `{"a":${DEEP}}` },
+      { name: 'echo', input: { a: 1 } },
+    ];
+    server.play([{ calls }, 'fine']);
+    expect(await ask()).toMatchObject({ ok: true });
+    expect(server.asked[1]?.results).toEqual([expect.stringContaining('invalid_input'), '{"a":1}']);
+  });
+});
+
 describe('the JSON of an answer is data, and never a result of its own:', () => {
   const output = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
   it.each([
