@@ -43,7 +43,7 @@ async function open() {
   return { crib, made, release, run, scripts };
 }
 
-it('a journal that becomes too large while a call waits ends the script: it neither waits for ever nor runs twice', async () => {
+it('a journal that becomes too large while a call waits ends the script: it neither waits forever nor runs twice', async () => {
   const { crib, made, release, run, scripts } = await open();
   const ending = run(`return Promise.all([tools.big({}), tools.big({}), tools.write({})])`);
   const asked = () => crib.store?.approvals.ofBatch(`${[...scripts][0]}.1`);
