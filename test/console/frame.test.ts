@@ -50,3 +50,22 @@ describe('the frame by keyboard', () => {
     }
   });
 });
+
+describe('a page that fails', () => {
+  it('leaves the frame, and another page can be opened', async () => {
+    const page = await (await openConsole(server())).context().newPage(); // without the watch for errors: this one is wanted
+    await page.route('**/api/sources', (route) => route.fulfill({ json: { sources: [null] } }));
+    await page.goto(`${server().url}/sources`);
+    await page.getByText('This page cannot be shown.').waitFor();
+    await page
+      .getByRole('navigation', { name: 'Pages' })
+      .getByRole('link', { name: /^Calls/ })
+      .click();
+    await page.getByRole('heading', { name: 'Calls' }).waitFor();
+  });
+
+  it('does not fail for an address that cannot be decoded', async () => {
+    const page = await openConsole(server(), { path: '/tools/%25' });
+    await page.getByRole('link', { name: 'Show all tools' }).waitFor();
+  });
+});

@@ -58,5 +58,10 @@ export const RESULT_TOOLS = [
     throw new Error(`${HOSTILE.script} ${HOSTILE.bidi}`);
   }),
   tool('hostile_words', () => 'fine', { description: `${HOSTILE.script} ${HOSTILE.bidi} ${HOSTILE.huge}` }),
+  tool('hostile_nesting', () => `# Title\n\n${'>'.repeat(5000)} the end`),
+  tool(
+    'hostile_lists',
+    () => `# Title\n\n${Array.from({ length: 150 }, (_, at) => `${' '.repeat(at * 2)}- x`).join('\n')}`,
+  ),
   tool('wipe', () => 'wiped', { effects: { destructive: true } }),
 ];

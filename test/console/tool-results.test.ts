@@ -87,6 +87,11 @@ describe('a result', () => {
       expect(await page.locator('main mark', { hasText: 'U+0007' }).count()).toBeGreaterThan(0);
       expect(await wasRun(page)).toBe(false);
     }
+    for (const name of ['hostile_nesting', 'hostile_lists']) {
+      await goTo(page, name);
+      await run(page);
+      await page.getByText('# Title').first().waitFor();
+    }
     await goTo(page, 'hostile_words');
     await page.getByText(/more \(15,\d+ characters\)/).waitFor();
     expect((await page.locator('main').innerText()).length).toBeLessThan(5000);

@@ -1,6 +1,7 @@
 import { type ComponentType, lazy, type ReactNode, Suspense } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { type PageName, useSession } from './api/session.ts';
+import { PageBoundary } from './frame/page-boundary.tsx';
 import { SessionGate } from './frame/session-gate.tsx';
 import { Shell } from './frame/shell.tsx';
 import { ToolsPage } from './pages/tools/tools-page.tsx';
@@ -31,52 +32,63 @@ export function App() {
   return (
     <SessionGate>
       <Shell>
-        <Suspense fallback={<PageSkeleton />}>
-          <Switch>
-            <Route path="/">
-              <Redirect to="/tools" />
-            </Route>
-            <Route path="/tools">
-              <Allowed page="tools">
-                <ToolsPage />
-              </Allowed>
-            </Route>
-            <Route path="/tools/:name">
-              {({ name }) => (
+        <PageBoundary>
+          <Suspense fallback={<PageSkeleton />}>
+            <Switch>
+              <Route path="/">
+                <Redirect to="/tools" />
+              </Route>
+              <Route path="/tools">
                 <Allowed page="tools">
-                  <ToolPage name={decodeURIComponent(name)} />
+                  <ToolsPage />
                 </Allowed>
-              )}
-            </Route>
-            <Route path="/approvals/:id?">
-              {({ id }) => (
-                <Allowed page="approvals">
-                  <ApprovalsPage id={id} />
-                </Allowed>
-              )}
-            </Route>
-            <Route path="/calls/:id?">
-              {({ id }) => (
-                <Allowed page="calls">
-                  <CallsPage id={id} />
-                </Allowed>
-              )}
-            </Route>
-            <Route path="/sources/:id?">
-              {({ id }) => (
-                <Allowed page="sources">
-                  <SourcesPage id={id === undefined ? undefined : decodeURIComponent(id)} />
-                </Allowed>
-              )}
-            </Route>
-            <Route>
-              <NotFound />
-            </Route>
-          </Switch>
-        </Suspense>
+              </Route>
+              <Route path="/tools/:name">
+                {({ name }) => (
+                  <Allowed page="tools">
+                    <ToolPage name={decoded(name)} />
+                  </Allowed>
+                )}
+              </Route>
+              <Route path="/approvals/:id?">
+                {({ id }) => (
+                  <Allowed page="approvals">
+                    <ApprovalsPage id={id} />
+                  </Allowed>
+                )}
+              </Route>
+              <Route path="/calls/:id?">
+                {({ id }) => (
+                  <Allowed page="calls">
+                    <CallsPage id={id} />
+                  </Allowed>
+                )}
+              </Route>
+              <Route path="/sources/:id?">
+                {({ id }) => (
+                  <Allowed page="sources">
+                    <SourcesPage id={id === undefined ? undefined : decoded(id)} />
+                  </Allowed>
+                )}
+              </Route>
+              <Route>
+                <NotFound />
+              </Route>
+            </Switch>
+          </Suspense>
+        </PageBoundary>
       </Shell>
     </SessionGate>
   );
+}
+
+/** A part of an address; as it is if it cannot be decoded. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 /** Shows a page only to a caller that may see it. The address /tools leads others to their first page. */

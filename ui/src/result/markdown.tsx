@@ -8,8 +8,27 @@ import classes from './result.module.css';
 
 /** Markdown that others wrote, as elements of this page. HTML in it is shown as text, pictures of other servers as links. */
 export function Markdown({ text }: { readonly text: string }) {
-  const tree = useMemo(() => fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }), [text]);
+  const tree = useMemo(() => readMarkdown(text), [text]);
+  if (tree === undefined) return <VisibleText text={text} lines="many lines" limit={100_000} />;
   return <div className={classes.markdown}>{childrenOf(tree)}</div>;
+}
+
+const MAX_DEPTH = 100;
+
+/** The tree of a text; undefined if it is nested too deeply to be shown. */
+function readMarkdown(text: string): Parents | undefined {
+  try {
+    const tree = fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+    let level: readonly Nodes[] = [tree];
+    for (let depth = 0; level.length > 0; depth++) {
+      if (depth > MAX_DEPTH) return undefined;
+      level = level.flatMap((node): readonly Nodes[] => ('children' in node ? node.children : []));
+    }
+    return tree;
+  } catch (cause) {
+    if (cause instanceof RangeError) return undefined; // the parser nests its calls as deeply as the text
+    throw cause;
+  }
 }
 
 function childrenOf(node: Parents): ReactNode {
