@@ -5,14 +5,23 @@ import { Empty } from '../parts/empty.tsx';
 /** Shows a page. If it fails, the frame stays, and another page can be opened. */
 export function PageBoundary({ children }: { readonly children: ReactNode }) {
   const [location] = useLocation();
-  return <Boundary key={location}>{children}</Boundary>;
+  return <Boundary location={location}>{children}</Boundary>;
 }
 
-class Boundary extends Component<{ readonly children: ReactNode }, { readonly hasFailed: boolean }> {
+interface BoundaryProps {
+  readonly location: string;
+  readonly children: ReactNode;
+}
+
+class Boundary extends Component<BoundaryProps, { readonly hasFailed: boolean }> {
   override readonly state = { hasFailed: false };
 
   static getDerivedStateFromError(): { readonly hasFailed: boolean } {
     return { hasFailed: true };
+  }
+
+  override componentDidUpdate({ location }: BoundaryProps): void {
+    if (this.state.hasFailed && location !== this.props.location) this.setState({ hasFailed: false });
   }
 
   override render(): ReactNode {
