@@ -170,6 +170,16 @@ function costOf({ input, output, cached }: Tokens, prices: AgentPrices): number 
   return (fresh + cached * (prices.cachedInput ?? prices.input) + output * prices.output) / 1_000_000;
 }
 
+/** The prices of a run raise those of its model, and never lower them: a spec of a remote list must not lift a limit on cost. */
+export function higherPrices(own: AgentPrices | undefined, ofModel: AgentPrices | undefined): AgentPrices | undefined {
+  if (own === undefined || ofModel === undefined) return own ?? ofModel;
+  return {
+    input: Math.max(own.input, ofModel.input),
+    output: Math.max(own.output, ofModel.output),
+    cachedInput: Math.max(own.cachedInput ?? own.input, ofModel.cachedInput ?? ofModel.input),
+  };
+}
+
 function rounded(cost: number): number {
   return Number(cost.toPrecision(12));
 }

@@ -7,7 +7,15 @@ import type { ToolSpec } from '../../core/tool-spec.ts';
 import { toSecretText } from '../../system/secrets/secret-template.ts';
 import type { AgentPorts } from './agent-executor.ts';
 import type { AgentConfig } from './agent-kind.ts';
-import { type AgentEnding, agentsAround, createLedger, type Ledger, limitsOf, type Passed } from './agent-limits.ts';
+import {
+  type AgentEnding,
+  agentsAround,
+  createLedger,
+  higherPrices,
+  type Ledger,
+  limitsOf,
+  type Passed,
+} from './agent-limits.ts';
 import { runLoop } from './agent-loop.ts';
 import { type AgentRun, instructionsOf, jsonIn, missingPart, namedModel, promptOf } from './agent-run.ts';
 import { type AgentTools, openTools } from './agent-tools.ts';
@@ -111,7 +119,7 @@ async function prepare(
     );
   const endpoint = run.host === undefined ? endpointOf(run, options()) : undefined;
   const around = ledgerAround(call, ledgers);
-  const prices = run.prices ?? endpoint?.prices;
+  const prices = higherPrices(run.prices, endpoint?.prices);
   const ledger = createLedger(limits, prices, around);
   if (prices === undefined && ledger.isCostLimited) {
     const message = `"${name}" cannot be called: its cost is limited (maxCost), but its model has no prices.`;

@@ -121,6 +121,18 @@ it('a server that counts no tokens, or fewer than none, is counted by the length
   }
 });
 
+it('a run that sets the prices of its model to nothing does not lift a limit on cost', async () => {
+  const prices = { input: 1000, output: 2000 };
+  for (const own of [
+    { input: 0, output: 0 },
+    { input: 0, output: 5000, cachedInput: 0 },
+  ]) {
+    const { ask } = await desk({ model: { prices }, settings: { maxCost: 0.05 }, run: { prices: own } });
+    server.play([{ calls: [{ name: 'echo' }] }]);
+    expect(spentOf(await ask())).toMatchObject({ ending: 'cost' });
+  }
+});
+
 it('the name of a call that contains the key is reported without it, also where it is cut', async () => {
   const key = 'sk-0123456789abcdefghijklmnopqrstuvwxyz';
   const { ask } = await desk({ model: { key } });
