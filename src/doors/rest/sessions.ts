@@ -22,7 +22,7 @@ export interface SessionOptions {
 }
 
 /** An accepted credential and the id of its caller. */
-export interface SignedIn {
+interface SignedIn {
   readonly credential: string;
   readonly caller: string | undefined;
 }
