@@ -7,7 +7,7 @@ import type { Approval, ApprovalBinding, ApprovalItem } from './approval/approva
 import { compareWith } from './approval/argument-rows.ts';
 import { BatchItems, type ItemFolds } from './approval/batch-items.tsx';
 import { useAnswer, useApproval, useBinding } from './approval/use-approval.ts';
-import { Empty } from './empty.tsx';
+import { CouldNotLoad } from './could-not-load.tsx';
 import { RelativeTime } from './relative-time.tsx';
 import { VisibleText } from './visible-text.tsx';
 
@@ -21,14 +21,7 @@ interface ApprovalCardProps {
 export function ApprovalCard({ id, hasKeys = false }: ApprovalCardProps) {
   const { data: approval, error } = useApproval(id);
   const { data: binding } = useBinding(approval === undefined || approval.items !== undefined ? undefined : id);
-  if (error !== null && approval === undefined)
-    return (
-      <Empty title="The request could not be loaded.">
-        <p className="soft">
-          <VisibleText text={error.message} />
-        </p>
-      </Empty>
-    );
+  if (error !== null && approval === undefined) return <CouldNotLoad what="The request" message={error.message} />;
   if (approval === undefined) return <CardSkeleton />;
   return approval.items === undefined ? (
     <LoadedCard key={id} approval={approval} binding={binding} hasKeys={hasKeys} />

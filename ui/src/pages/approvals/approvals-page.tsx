@@ -3,11 +3,11 @@ import { Link, useLocation, useSearchParams } from 'wouter';
 import { useSession } from '../../api/session.ts';
 import type { Approval } from '../../parts/approval/approval-types.ts';
 import { ApprovalCard } from '../../parts/approval-card.tsx';
+import { CouldNotLoad } from '../../parts/could-not-load.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { SkeletonRows } from '../../parts/skeleton.tsx';
 import { useOpenKeys } from '../../parts/use-open-keys.ts';
-import { VisibleText } from '../../parts/visible-text.tsx';
 import classes from './approvals-page.module.css';
 import { InboxList } from './inbox-list.tsx';
 import { NotifyButton } from './notify-button.tsx';
@@ -77,16 +77,7 @@ function Requests({ id, tab, approvals, inbox }: RequestsProps) {
     document.querySelector(`[data-request="${CSS.escape(open ?? '')}"]`)?.scrollIntoView({ block: 'nearest' });
   }, [open]);
   if (inbox.error !== null && approvals.length === 0)
-    return (
-      <Empty title="The approvals could not be loaded.">
-        <p className="soft">
-          <VisibleText text={inbox.error.message} />
-        </p>
-        <button type="button" className="button" onClick={inbox.reload}>
-          Try again
-        </button>
-      </Empty>
-    );
+    return <CouldNotLoad what="The approvals" message={inbox.error.message} onRetry={inbox.reload} />;
   if (open === undefined) return inbox.isLoading ? <SkeletonRows count={8} /> : <NothingWaits tab={tab} />;
   return (
     <div className={classes.split} data-open={id !== undefined}>

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import { ApprovalRule } from '../../parts/approval/approval-rule.tsx';
 import type { JsonMembers, Remember } from '../../parts/approval/approval-types.ts';
+import { CouldNotLoad } from '../../parts/could-not-load.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { RelativeTime } from '../../parts/relative-time.tsx';
 import { SkeletonRows } from '../../parts/skeleton.tsx';
@@ -33,16 +34,7 @@ export function RememberedList() {
     staleTime: 0,
   });
   if (error !== null)
-    return (
-      <Empty title="The remembered approvals could not be loaded.">
-        <p className="soft">
-          <VisibleText text={error.message} />
-        </p>
-        <button type="button" className="button" onClick={() => void refetch()}>
-          Try again
-        </button>
-      </Empty>
-    );
+    return <CouldNotLoad what="The remembered approvals" message={error.message} onRetry={() => void refetch()} />;
   if (isLoading || data === undefined) return <SkeletonRows count={4} />;
   if (data.grants.length === 0)
     return (

@@ -1,9 +1,9 @@
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
+import { CouldNotLoad } from '../../parts/could-not-load.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { SkeletonRows } from '../../parts/skeleton.tsx';
-import { VisibleText } from '../../parts/visible-text.tsx';
 import { CallDetail } from './call-detail.tsx';
 import { type CallFilters, readFilters, withFilters } from './call-filters.ts';
 import classes from './calls-page.module.css';
@@ -180,16 +180,7 @@ interface LogOrWhyNotProps {
 /** The calls; or that there are none yet, that none matches, or that they could not be loaded. */
 function LogOrWhyNot({ log, view, id, isFiltered, scroller, onOpen }: LogOrWhyNotProps) {
   if (log.error !== null && log.rows.length === 0)
-    return (
-      <Empty title="The calls could not be loaded.">
-        <p className="soft">
-          <VisibleText text={log.error.message} />
-        </p>
-        <button type="button" className="button" onClick={log.reload}>
-          Try again
-        </button>
-      </Empty>
-    );
+    return <CouldNotLoad what="The calls" message={log.error.message} onRetry={log.reload} />;
   if (log.rows.length === 0 && log.isLoading) return <SkeletonRows count={16} />;
   if (log.rows.length === 0)
     return isFiltered ? (

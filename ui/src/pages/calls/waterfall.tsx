@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useEffect, useMemo, useRef } from 'react';
 import { api } from '../../api/client.ts';
-import { Empty } from '../../parts/empty.tsx';
+import { CouldNotLoad } from '../../parts/could-not-load.tsx';
 import { useServerEvents } from '../../parts/live-events.ts';
 import { toDuration, useNow } from '../../parts/relative-time.tsx';
 import { SkeletonRows } from '../../parts/skeleton.tsx';
@@ -45,7 +45,7 @@ export function Waterfall({ root, open, known, onOpen }: WaterfallProps) {
     const place = rows.findIndex(({ row }) => row.callId === open);
     if (place >= 0) virtual.scrollToIndex(place);
   }, [open]);
-  if (error !== null) return <NotLoaded error={error} />;
+  if (error !== null) return <CouldNotLoad what="The nested calls" message={error.message} />;
   const [first] = rows;
   if (first === undefined) return <SkeletonRows count={12} />;
   return (
@@ -75,16 +75,6 @@ export function Waterfall({ root, open, known, onOpen }: WaterfallProps) {
         })}
       </div>
     </div>
-  );
-}
-
-function NotLoaded({ error }: { readonly error: Error }) {
-  return (
-    <Empty title="The nested calls could not be loaded.">
-      <p className="soft">
-        <VisibleText text={error.message} />
-      </p>
-    </Empty>
   );
 }
 

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { Answer } from '../../api/answer.ts';
 import { api } from '../../api/client.ts';
 import { CopyLine } from '../../parts/copy-line.tsx';
+import { CouldNotLoad } from '../../parts/could-not-load.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { SkeletonRows } from '../../parts/skeleton.tsx';
@@ -33,14 +34,7 @@ export function SourcesPage({ id }: { readonly id: string | undefined }) {
       <div className={classes.split} data-docked={id !== undefined}>
         <div className={classes.main}>
           {data === undefined && error === null && <SkeletonRows count={8} />}
-          {error !== null && (
-            <Empty title="The sources could not be loaded.">
-              <p className="soft">{error.message}</p>
-              <button type="button" className="button" onClick={() => void refetch()}>
-                Try again
-              </button>
-            </Empty>
-          )}
+          {error !== null && <CouldNotLoad what="The sources" message={error.message} onRetry={() => void refetch()} />}
           {data?.sources.length === 0 && <NoSources />}
           {data !== undefined && data.sources.length > 0 && <SourceTable sources={data.sources} chosen={id} />}
         </div>

@@ -49,7 +49,7 @@ export function ExplainTab({ name }: { readonly name: string }) {
           Role
           <input name="role" className={classes.entry} placeholder="none" autoComplete="off" />
         </label>
-        <button type="submit" className={classes.button}>
+        <button type="submit" className="button">
           Explain
         </button>
       </form>

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Answer } from '../../api/answer.ts';
 import { api } from '../../api/client.ts';
-import { Empty } from '../../parts/empty.tsx';
+import { CouldNotLoad } from '../../parts/could-not-load.tsx';
 import { RelativeTime } from '../../parts/relative-time.tsx';
 import { Status, type Tone } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
@@ -27,14 +27,7 @@ export function HistoryTab({ name }: { readonly name: string }) {
     queryKey: ['tool-history', name],
     queryFn: ({ signal }) => api<History>(`/api/tools/${encodeURIComponent(name)}/history`, { signal }),
   });
-  if (error !== null && data === undefined)
-    return (
-      <Empty title="The history could not be loaded.">
-        <p className="soft">
-          <VisibleText text={error.message} />
-        </p>
-      </Empty>
-    );
+  if (error !== null && data === undefined) return <CouldNotLoad what="The history" message={error.message} />;
   if (data === undefined) return <div className={classes.waitingLines} aria-hidden="true" />;
   return (
     <>

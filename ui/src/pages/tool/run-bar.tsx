@@ -33,7 +33,7 @@ export function RunBar({ tool, given, profile, running, onProfile, onRun, onCanc
         {running === undefined ? (
           <button
             type="button"
-            className={classes.primary}
+            className="button primary"
             disabled={isBlocked}
             title="Ctrl+Enter"
             onClick={() => onRun('run')}
@@ -41,16 +41,16 @@ export function RunBar({ tool, given, profile, running, onProfile, onRun, onCanc
             <Icon name="play" size={14} /> Run
           </button>
         ) : (
-          <button type="button" className={classes.button} onClick={() => onCancel(running)}>
+          <button type="button" className="button" onClick={() => onCancel(running)}>
             <Icon name="stop" size={14} /> Cancel
           </button>
         )}
-        <button type="button" className={classes.button} disabled={isBlocked} onClick={() => onRun('dry run')}>
+        <button type="button" className="button" disabled={isBlocked} onClick={() => onRun('dry run')}>
           Dry run
         </button>
         <button
           type="button"
-          className={classes.button}
+          className="button"
           disabled={isBlocked}
           title="Run in the background"
           onClick={() => onRun('background')}
@@ -100,7 +100,7 @@ function CopyMenu({ tool, argumentsText, profile, isBlocked }: CopyMenuProps) {
   return (
     <Menu position="top-end" width={200} shadow="md" withinPortal>
       <Menu.Target>
-        <button type="button" className={classes.button} disabled={isBlocked}>
+        <button type="button" className="button" disabled={isBlocked}>
           <Icon name="copy" size={14} /> Copy as
         </button>
       </Menu.Target>

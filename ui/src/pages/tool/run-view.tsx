@@ -149,7 +149,7 @@ function Waiting({ answer, state }: { readonly answer: CallAnswer; readonly stat
         The task is {state ?? 'queued'}. Its result will stand here; you may leave this page, and find it under{' '}
         <Link href={`/calls/${waiting.id}`}>Calls</Link>.
       </span>
-      <button type="button" className={classes.button} onClick={cancel}>
+      <button type="button" className="button" onClick={cancel}>
         Cancel the task
       </button>
     </div>

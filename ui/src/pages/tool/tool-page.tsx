@@ -3,10 +3,9 @@ import { useMemo } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { api } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
-import { Empty } from '../../parts/empty.tsx';
+import { CouldNotLoad } from '../../parts/could-not-load.tsx';
 import { useServerEvents } from '../../parts/live-events.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
-import { VisibleText } from '../../parts/visible-text.tsx';
 import { DefinitionTab } from './definition-tab.tsx';
 import { ExplainTab } from './explain-tab.tsx';
 import { HistoryTab } from './history-tab.tsx';
@@ -43,11 +42,9 @@ export function ToolPage({ name }: { readonly name: string }) {
       <PageHeader title="Tools" detail={name.length > 120 ? `${name.slice(0, 120)}…` : name} />
       {data !== undefined && <LoadedTool key={name} tool={data} />}
       {data === undefined && error !== null && (
-        <Empty title="This tool could not be loaded.">
-          <p className="soft">
-            <VisibleText text={error.message} /> <Link href="/tools">Show all tools</Link>
-          </p>
-        </Empty>
+        <CouldNotLoad what="This tool" message={error.message}>
+          <Link href="/tools">Show all tools</Link>
+        </CouldNotLoad>
       )}
       {data === undefined && error === null && <Skeleton />}
     </>

@@ -56,19 +56,6 @@ export function Confidence({ answer, found }: { readonly answer: SearchAnswer; r
   );
 }
 
-export function CouldNotLoad({ message, onRetry }: { readonly message: string; onRetry(): void }) {
-  return (
-    <Empty title="The tools could not be loaded.">
-      <p className="soft" role="alert">
-        <VisibleText text={message} />
-      </p>
-      <button type="button" className={classes.button} onClick={onRetry}>
-        <Icon name="refresh" size={14} /> Try again
-      </button>
-    </Empty>
-  );
-}
-
 interface NothingHereProps {
   /** True if there are tools, but none matches. */
   readonly isNarrowed: boolean;
@@ -79,7 +66,7 @@ export function NothingHere({ isNarrowed, onClear }: NothingHereProps) {
   if (isNarrowed)
     return (
       <Empty title="No tool matches.">
-        <button type="button" className={classes.button} onClick={onClear}>
+        <button type="button" className="button" onClick={onClear}>
           Clear the filters
         </button>
       </Empty>

@@ -1,11 +1,12 @@
 import { useMemo, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
+import { CouldNotLoad } from '../../parts/could-not-load.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { VirtualRows } from '../../parts/virtual-rows.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { FacetRail } from './facet-rail.tsx';
 import { ListHead, type ListItem, ListRow, ROW_HEIGHT } from './list-rows.tsx';
-import { Confidence, CouldNotLoad, NothingHere, SearchField } from './search-parts.tsx';
+import { Confidence, NothingHere, SearchField } from './search-parts.tsx';
 import { FACETS, type Filters, filterRows, SORTS, type Sort, sortRows, type ToolRow } from './tool-rows.ts';
 import classes from './tools.module.css';
 import { useListKeys } from './use-list-keys.ts';
@@ -40,7 +41,7 @@ export function ToolsPage() {
             </p>
           )}
           {rows === undefined && error !== null && (
-            <CouldNotLoad message={error.message} onRetry={() => void refetch()} />
+            <CouldNotLoad what="The tools" message={error.message} onRetry={() => void refetch()} />
           )}
           {rows === undefined && error === null && <div className={classes.skeleton} aria-hidden="true" />}
           {rows !== undefined && items.length === 0 && (
