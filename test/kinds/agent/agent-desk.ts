@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import {
   type Caller,
   type Chest,
@@ -93,3 +94,22 @@ export async function openDesk(given: DeskOptions = {}, running?: ModelServer): 
 
 /** What an agent spent, as its result says. */
 export const spentOf = (result: ToolResult): unknown => result.meta?.['toolcrib/agent'];
+
+/** A model server for all tests of a file, and desks that use it, each closed after its test. */
+export function useDesks() {
+  let running: ModelServer | undefined;
+  beforeAll(async () => {
+    running = await startModelServer();
+  });
+  afterAll(() => running?.close());
+  const server = (): ModelServer => {
+    if (running === undefined) throw new Error('The model server has not started.');
+    return running;
+  };
+  const desk = async (given: DeskOptions = {}) => {
+    const opened = await openDesk(given, server());
+    onTestFinished(() => opened.close());
+    return opened;
+  };
+  return { server, desk };
+}

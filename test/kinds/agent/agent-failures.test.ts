@@ -1,23 +1,12 @@
 import { equal, match } from 'node:assert/strict';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, it, test } from 'vitest';
 import { agentExecutor } from '../../../src/kinds/agent/agent-executor.ts';
 import { systemClock } from '../../../src/system/clock.ts';
 import { createSecrets } from '../../../src/system/secrets/secrets.ts';
 import { executorContract, testCall } from '../../../src/testing/index.ts';
-import { type DeskOptions, openDesk, spentOf } from './agent-desk.ts';
-import { type ModelServer, startModelServer } from './model-server.ts';
+import { spentOf, useDesks } from './agent-desk.ts';
 
-let server: ModelServer;
-beforeAll(async () => {
-  server = await startModelServer();
-});
-afterAll(() => server.close());
-
-const desk = async (given: DeskOptions = {}) => {
-  const opened = await openDesk(given, server);
-  onTestFinished(() => opened.close());
-  return opened;
-};
+const { server: modelServer, desk } = useDesks();
 const READ = { calls: [{ name: 'read_book', input: { title: 'Emma' } }] };
 const error = (type: string, message = 'no') => ({ error: { type, message } });
 
@@ -42,7 +31,7 @@ describe('an error of the model server', () => {
     ['529', { status: 529, body: error('overloaded_error') }, 'upstream', true, '529'],
   ] as const)('%s', async (_what, move, code, retryable, words) => {
     const { ask } = await desk();
-    server.play([move]);
+    modelServer().play([move]);
     const result = await ask();
     expect(result).toMatchObject({ error: { code, retryable, message: expect.stringContaining(words) } });
     expect(spentOf(result)).toMatchObject({ ending: 'model' });
@@ -53,7 +42,7 @@ describe('an error of the model server', () => {
   it.each(['openai', 'anthropic'])('in the middle of a stream of %s', async (api) => {
     const { ask } = await desk({ model: { api } });
     const event = `event: error\ndata: ${JSON.stringify({ type: 'error', ...error('overloaded_error', 'Overloaded') })}\n\n`;
-    server.play([
+    modelServer().play([
       { raw: (response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(event) },
     ]);
     expect(await ask()).toMatchObject({
@@ -65,36 +54,36 @@ describe('an error of the model server', () => {
     const gone = await desk({ model: { baseUrl: 'http://127.0.0.1:1/v1' } });
     expect(await gone.ask()).toMatchObject({ error: { code: 'unavailable', retryable: true } });
     const { ask } = await desk();
-    server.play([{ raw: (response) => void response.destroy() }]);
+    modelServer().play([{ raw: (response) => void response.destroy() }]);
     expect(await ask()).toMatchObject({
       error: { code: 'upstream', message: expect.stringContaining('closed the connection') },
     });
     const silent = await desk({ settings: { requestTimeoutMs: 30 } });
-    server.play([{ raw: () => {} }]);
+    modelServer().play([{ raw: () => {} }]);
     expect(await silent.ask()).toMatchObject({
       error: { code: 'timeout', message: expect.stringContaining('requestTimeoutMs') },
     });
-    await server.idle();
+    await modelServer().idle();
   });
 
   it('passes, and the request is sent again, without making calls twice', async () => {
     const { ask } = await desk({ settings: { retries: 2 } });
     const busy = { status: 429, headers: { 'retry-after': '0' } };
-    server.play([busy, READ, busy, busy, 'Done.']);
+    modelServer().play([busy, READ, busy, busy, 'Done.']);
     const result = await ask();
     expect(result).toMatchObject({ ok: true });
     expect(spentOf(result)).toMatchObject({ steps: 2, calls: 1 });
-    expect(server.asked).toHaveLength(5);
+    expect(modelServer().asked).toHaveLength(5);
   });
 
   it('after calls of tools warns against repeating the agent', async () => {
     const { ask } = await desk();
-    server.play([{ calls: [{ name: 'echo' }] }, { status: 503 }]);
+    modelServer().play([{ calls: [{ name: 'echo' }] }, { status: 503 }]);
     expect(await ask()).toMatchObject({
       error: { retryable: false, message: expect.stringContaining('It had made 1 calls of tools before') },
     });
     const safe = await desk({ more: { effects: { readOnly: true }, policy: { retries: 0 } } });
-    server.play([{ calls: [{ name: 'echo' }] }, { status: 503 }]);
+    modelServer().play([{ calls: [{ name: 'echo' }] }, { status: 503 }]);
     expect(await safe.ask()).toMatchObject({ error: { retryable: true } });
   });
 
@@ -112,10 +101,10 @@ describe('an error of the model server', () => {
     const executor = agentExecutor({ ...ports(), clock, options: () => ({ models: local(), retries: 3 }) });
     const busy = (seconds: number) => ({ status: 429, headers: { 'retry-after': String(seconds) } });
     const run = { kind: 'agent', model: 'local' };
-    server.play([busy(20), { status: 503 }, { status: 503 }, 'Done.']);
+    modelServer().play([busy(20), { status: 503 }, { status: 503 }, 'Done.']);
     expect(await executor.execute(testCall({ run }), run)).toMatchObject({ ok: true });
     expect(delays).toEqual([20_000, 1000, 2000]);
-    server.play([busy(31), 'Done.']);
+    modelServer().play([busy(31), 'Done.']);
     expect(await executor.execute(testCall({ run }), run)).toMatchObject({
       error: { code: 'rate_limited', retryAfterMs: 31_000 },
     });
@@ -123,7 +112,7 @@ describe('an error of the model server', () => {
   });
 });
 
-const local = () => ({ local: { baseUrl: server.url } });
+const local = () => ({ local: { baseUrl: modelServer().url } });
 const ports = () => ({
   clock: systemClock,
   secrets: createSecrets({}, { env: {}, folder: '/' }),
@@ -135,7 +124,7 @@ const ports = () => ({
 
 describe('the agent executor', () => {
   beforeAll(() =>
-    server.play(({ body }) => {
+    modelServer().play(({ body }) => {
       const asked: string = body.messages.at(-1).content;
       if (asked === 'hang') return { raw: () => {} };
       if (asked === 'flood') return { raw: flood };
@@ -158,8 +147,11 @@ describe('the agent executor', () => {
     hangs: {
       run,
       input: { q: 'hang' },
-      begun: () => server.came(server.asked.length + 1),
-      isGone: () => server.idle().then(() => true),
+      begun: () => modelServer().came(modelServer().asked.length + 1),
+      isGone: () =>
+        modelServer()
+          .idle()
+          .then(() => true),
     },
     floods: { run, input: { q: 'flood' } },
     badRuns: [

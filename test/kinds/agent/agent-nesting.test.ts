@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type ApprovalRequest, createCrib, type ToolInput } from '../../../src/index.ts';
-import { agent, type DeskOptions, deskTools, openDesk, spentOf } from './agent-desk.ts';
-import { type Asked, type ModelServer, startModelServer } from './model-server.ts';
+import { agent, deskTools, spentOf, useDesks } from './agent-desk.ts';
+import type { Asked } from './model-server.ts';
 
-let server: ModelServer;
-beforeAll(async () => {
-  server = await startModelServer();
-});
-afterAll(() => server.close());
-
-const desk = async (given: DeskOptions = {}) => {
-  const opened = await openDesk(given, server);
-  onTestFinished(() => opened.close());
-  return opened;
-};
+const { server: modelServer, desk } = useDesks();
 const READ = { calls: [{ name: 'read_book', input: { title: 'Emma' } }] };
 const BURN = { calls: [{ name: 'burn_book' }] };
 
 describe('the calls of an agent', () => {
   it('are in the audit log under their parent, on behalf of the caller', async () => {
     const { ask, crib } = await desk();
-    server.play([READ, 'Done.']);
+    modelServer().play([READ, 'Done.']);
     await ask();
     const rows = await crib.calls.list({});
     const outer = rows.find(({ tool }) => tool === 'helper');
@@ -36,12 +26,12 @@ describe('the calls of an agent', () => {
   it('need the grant of the profile', async () => {
     const open = (delegate: object) =>
       desk({ options: { profiles: { desk: { include: ['helper'], delegate }, library: {} } as never } });
-    server.play(['fine']);
+    modelServer().play(['fine']);
     const closed = await open({});
     expect(await closed.ask()).toMatchObject({
       error: { code: 'denied', message: expect.stringContaining('cannot delegate') },
     });
-    expect(server.asked).toHaveLength(0);
+    expect(modelServer().asked).toHaveLength(0);
     const asking = await open({ library: 'ask' });
     const waiting = asking.ask();
     const [request] = await vi.waitUntil(async () => {
@@ -54,13 +44,13 @@ describe('the calls of an agent', () => {
 
   it('have the tools of the caller’s own profile if the run names none, and all for the operator', async () => {
     const own = await desk({ run: { profile: undefined } });
-    server.play([{ calls: [{ name: 'greet' }, READ.calls[0]] } as never, 'Done.']);
+    modelServer().play([{ calls: [{ name: 'greet' }, READ.calls[0]] } as never, 'Done.']);
     await own.ask();
-    expect(server.asked[1]?.results).toEqual(['hello', expect.stringContaining('unknown_tool')]);
+    expect(modelServer().asked[1]?.results).toEqual(['hello', expect.stringContaining('unknown_tool')]);
     const { crib } = await desk();
-    server.play([READ, 'Done.']);
+    modelServer().play([READ, 'Done.']);
     expect(await (await crib.openAll({ id: 'olga' })).call('helper', { question: '?' })).toMatchObject({ ok: true });
-    expect(server.asked[1]?.results).toEqual(['Emma, read for olga under library']);
+    expect(modelServer().asked[1]?.results).toEqual(['Emma, read for olga under library']);
   });
 
   it('show what `expose` of the profile shows, and its instructions', async () => {
@@ -72,26 +62,26 @@ describe('the calls of an agent', () => {
     const { ask } = await desk({ options: { profiles, config: { bundles: { books } } } });
     const found = { calls: [{ name: 'search_tools', input: { query: 'read a book' } }] };
     const called = { calls: [{ name: 'call_tool', input: { name: 'read_book', arguments: { title: 'Emma' } } }] };
-    server.play([found, called, 'Done.']);
+    modelServer().play([found, called, 'Done.']);
     expect(await ask()).toMatchObject({ ok: true });
-    const names = server.asked[0]?.body.tools.map((tool: { function: { name: string } }) => tool.function.name);
+    const names = modelServer().asked[0]?.body.tools.map((tool: { function: { name: string } }) => tool.function.name);
     expect(names).toEqual(['search_tools', 'call_tool', 'list_bundles']);
-    expect(server.asked[0]?.body.messages[0].content).toContain('Handle books with care.');
-    expect(server.asked[1]?.results[0]).toContain('read_book');
-    expect(server.asked[2]?.results[1]).toBe('Emma, read for alice under library');
+    expect(modelServer().asked[0]?.body.messages[0].content).toContain('Handle books with care.');
+    expect(modelServer().asked[1]?.results[0]).toContain('read_book');
+    expect(modelServer().asked[2]?.results[1]).toBe('Emma, read for alice under library');
   });
 
   it('that require approval are refused to the model, unless an approver is present', async () => {
     const { ask, crib } = await desk();
-    server.play([BURN, 'Not burnt.']);
+    modelServer().play([BURN, 'Not burnt.']);
     expect(await ask('?', { park: true })).toMatchObject({ ok: true });
-    expect(server.asked[1]?.results[0]).toMatch(/denied: "burn_book" was not run: .*no approver is present/);
+    expect(modelServer().asked[1]?.results[0]).toMatch(/denied: "burn_book" was not run: .*no approver is present/);
     expect(await crib.approvals.list({})).toEqual([]);
     const asked: ApprovalRequest[] = [];
     const present = await desk({ caller: { approve: (request) => asked.push(request) > 0 } });
-    server.play([BURN, 'Burnt.']);
+    modelServer().play([BURN, 'Burnt.']);
     expect(await present.ask()).toMatchObject({ ok: true });
-    expect(server.asked[1]?.results[0]).toBe('burnt');
+    expect(modelServer().asked[1]?.results[0]).toBe('burnt');
     expect(asked).toMatchObject([{ tool: 'burn_book', caller: { id: 'alice' } }]);
   });
 
@@ -113,14 +103,14 @@ describe('the calls of an agent', () => {
       },
     };
     const { ask } = await desk({ tools: [slow] });
-    server.play([{ calls: [{ name: 'slow' }] }, 'Done.']);
+    modelServer().play([{ calls: [{ name: 'slow' }] }, 'Done.']);
     const over = new AbortController();
     const asked = ask('?', { signal: over.signal });
     await begun.promise;
     over.abort();
     await ended.promise;
     expect(await asked).toMatchObject({ error: { code: 'cancelled' } });
-    expect(server.asked).toHaveLength(1);
+    expect(modelServer().asked).toHaveLength(1);
   });
 });
 
@@ -131,16 +121,16 @@ describe('agents that call agents', () => {
 
   it('are nested at most maxDepth deep, and the deepest sees no agents', async () => {
     const { ask } = await desk({ settings: { maxDepth: 2 } });
-    server.play(onwards);
+    modelServer().play(onwards);
     expect(await ask()).toMatchObject({ content: [{ text: expect.stringMatching(/^Said: Said: denied.*maxDepth/) }] });
-    const shown = server.asked.map(({ body }) => JSON.stringify(body.tools).includes('"helper"'));
+    const shown = modelServer().asked.map(({ body }) => JSON.stringify(body.tools).includes('"helper"'));
     expect(shown.slice(0, 2)).toEqual([true, false]);
   });
 
   it('share the limits on tokens and cost of the agent around them', async () => {
     const outer = { ...agent({ maxTokens: 30 }), name: 'outer' } as ToolInput;
     const { chest } = await desk({ tools: [outer] });
-    server.play(({ results, body }) => {
+    modelServer().play(({ results, body }) => {
       const isInner = JSON.stringify(body.messages).includes('inner');
       if (!isInner)
         return results.length > 0 ? 'Outer.' : { calls: [{ name: 'helper', input: { question: 'inner' } }] };
@@ -148,7 +138,7 @@ describe('agents that call agents', () => {
     });
     const result = await chest.call('outer', { question: 'top' });
     expect(result).toMatchObject({ error: { message: expect.stringContaining('maxTokens') } });
-    expect(server.asked.length).toBeLessThanOrEqual(3);
+    expect(modelServer().asked.length).toBeLessThanOrEqual(3);
     expect(spentOf(result)).toMatchObject({ ending: 'tokens', steps: 1 });
   });
 
@@ -159,8 +149,8 @@ describe('agents that call agents', () => {
     });
     const outer = { ...agent({ maxCost: 1, prices: { input: 1, output: 1 } }), name: 'outer' } as ToolInput;
     const { chest } = await desk({ tools: [outer] });
-    server.play(onwards);
-    server.play(onwards);
+    modelServer().play(onwards);
+    modelServer().play(onwards);
     expect(await chest.call('outer', { question: '?' })).toMatchObject({
       content: [{ text: expect.stringContaining('no prices') }],
     });
@@ -173,7 +163,7 @@ describe('agents that call agents', () => {
     });
     const open = (maxSteps: unknown) =>
       desk({ settings: { maxSteps: 3 }, options: { profiles: profiles(maxSteps) as never } });
-    server.play([READ]);
+    modelServer().play([READ]);
     expect(spentOf(await (await open(1)).ask())).toMatchObject({ steps: 1 });
     expect(spentOf(await (await open(9)).ask())).toMatchObject({ steps: 3 });
     expect(await (await open('many')).ask()).toMatchObject({
@@ -185,7 +175,7 @@ describe('agents that call agents', () => {
 describe('an agent in the background', () => {
   it('runs as a task, with its progress and result', async () => {
     const { crib, chest } = await desk();
-    server.play([READ, 'Done.']);
+    modelServer().play([READ, 'Done.']);
     const submitted = await chest.submit('helper', { question: '?' });
     expect(submitted).toMatchObject({ status: 'waiting', waiting: { for: 'task' } });
     const id = submitted.status === 'waiting' ? submitted.waiting.id : '';
@@ -197,7 +187,7 @@ describe('an agent in the background', () => {
       { timeout: 20_000 },
     );
     expect(JSON.stringify(task)).toContain('Done.');
-    expect(server.asked).toHaveLength(2);
+    expect(modelServer().asked).toHaveLength(2);
   });
 });
 
@@ -207,16 +197,16 @@ it('more tools than the API accepts are refused before the first request, with w
     (_, index): ToolInput => ({ name: `t${index}`, description: '', run: () => 1 }),
   );
   const { ask } = await desk({ tools: many });
-  server.play(['fine']);
+  modelServer().play(['fine']);
   expect(await ask()).toMatchObject({
     error: { code: 'unavailable', message: expect.stringContaining('expose: search') },
   });
-  expect(server.asked).toHaveLength(0);
+  expect(modelServer().asked).toHaveLength(0);
 });
 
 it('a crib without a configuration runs agents at public addresses only', async () => {
   const crib = await createCrib({
-    tools: [...deskTools, agent({ profile: undefined, model: 'm', baseUrl: server.url })],
+    tools: [...deskTools, agent({ profile: undefined, model: 'm', baseUrl: modelServer().url })],
   });
   onTestFinished(() => crib.close());
   expect(await (await crib.open()).call('helper', { question: '?' })).toMatchObject({ error: { code: 'denied' } });

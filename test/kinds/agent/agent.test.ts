@@ -1,18 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type DeskOptions, openDesk, spentOf } from './agent-desk.ts';
-import { type ModelServer, startModelServer } from './model-server.ts';
+import { describe, expect, it } from 'vitest';
+import { type DeskOptions, spentOf, useDesks } from './agent-desk.ts';
 
-let server: ModelServer;
-beforeAll(async () => {
-  server = await startModelServer();
-});
-afterAll(() => server.close());
-
-const desk = async (given: DeskOptions = {}) => {
-  const opened = await openDesk(given, server);
-  onTestFinished(() => opened.close());
-  return opened;
-};
+const { server: modelServer, desk } = useDesks();
 const READ = { calls: [{ name: 'read_book', input: { title: 'Emma' } }] };
 const WAYS = ['openai', 'anthropic'].flatMap((api) => [true, false].map((stream) => ({ api, stream })));
 
@@ -21,18 +10,18 @@ describe.each(WAYS)('an agent over $api, stream: $stream', (way) => {
 
   it('calls tools of its profile for the caller until the model answers', async () => {
     const { ask } = await open();
-    server.play([READ, 'Emma is about Emma.']);
+    modelServer().play([READ, 'Emma is about Emma.']);
     const result = await ask();
     expect(result).toMatchObject({ ok: true, content: [{ text: 'Emma is about Emma.' }] });
-    expect(server.asked[1]?.results).toEqual(['Emma, read for alice under library']);
+    expect(modelServer().asked[1]?.results).toEqual(['Emma, read for alice under library']);
     expect(spentOf(result)).toEqual({ steps: 2, calls: 1, inputTokens: 20, outputTokens: 10 });
   });
 
   it('sends the task, the instructions, the tools of the profile, and nothing of other profiles', async () => {
     const { ask } = await open({ run: { instructions: 'Be brief. $$' + '{a}', prompt: 'Q: {question} {{a}}' } });
-    server.play(['Done.']);
+    modelServer().play(['Done.']);
     await ask('Who?');
-    const [{ body, path }] = server.asked as never as [{ body: never; path: string }];
+    const [{ body, path }] = modelServer().asked as never as [{ body: never; path: string }];
     expect(path).toBe(way.api === 'openai' ? '/v1/chat/completions' : '/v1/messages');
     expect(JSON.stringify(body)).toContain('Be brief. $' + '{a}');
     expect(JSON.stringify(body)).toContain('"Q: Who? {a}"');
@@ -43,13 +32,13 @@ describe.each(WAYS)('an agent over $api, stream: $stream', (way) => {
   it('makes parallel calls and returns each result under its id', async () => {
     const { ask } = await open();
     const titles = ['A', 'B', 'C'];
-    server.play([
+    modelServer().play([
       { calls: titles.map((title) => ({ name: 'read_book', input: { title }, id: `id_${title}` })) },
       'Read.',
     ]);
     expect(await ask()).toMatchObject({ ok: true });
-    expect(server.asked[1]?.results).toEqual(titles.map((title) => `${title}, read for alice under library`));
-    const { messages } = server.asked[1]?.body ?? {};
+    expect(modelServer().asked[1]?.results).toEqual(titles.map((title) => `${title}, read for alice under library`));
+    const { messages } = modelServer().asked[1]?.body ?? {};
     const ids = JSON.stringify(messages).match(/"(tool_call_id|tool_use_id)":"id_./g);
     expect(ids?.map((id) => id.slice(-1))).toEqual(titles);
   });
@@ -57,9 +46,9 @@ describe.each(WAYS)('an agent over $api, stream: $stream', (way) => {
   it('tells an unknown tool, wrong arguments and a failed call to the model, which goes on', async () => {
     const { ask } = await open();
     const wrong = [{ name: 'no_such_tool' }, { name: 'read_book', input: { title: 1 } }, { name: 'greet' }];
-    server.play([{ calls: wrong }, 'Sorry.']);
+    modelServer().play([{ calls: wrong }, 'Sorry.']);
     expect(await ask()).toMatchObject({ ok: true, content: [{ text: 'Sorry.' }] });
-    const [unknown, invalid, outside] = server.asked[1]?.results ?? [];
+    const [unknown, invalid, outside] = modelServer().asked[1]?.results ?? [];
     expect(unknown).toContain('unknown_tool');
     expect(invalid).toMatch(/invalid_input[\s\S]*title/);
     expect(outside).toContain('unknown_tool');
@@ -67,19 +56,19 @@ describe.each(WAYS)('an agent over $api, stream: $stream', (way) => {
 
   it('ends at the limit of steps', async () => {
     const { ask } = await open({ settings: { maxSteps: 3 } });
-    server.play([READ]);
+    modelServer().play([READ]);
     const result = await ask();
     expect(result).toMatchObject({
       ok: false,
       error: { code: 'tool_error', message: expect.stringContaining('maxSteps') },
     });
     expect(spentOf(result)).toMatchObject({ ending: 'steps', steps: 3, calls: 3 });
-    expect(server.asked).toHaveLength(3);
+    expect(modelServer().asked).toHaveLength(3);
   });
 
   it('ends at the limit of tokens, also if the server counts none', async () => {
     const { ask } = await open({ settings: { maxTokens: 100 } });
-    server.play([{ ...READ, usage: null }]);
+    modelServer().play([{ ...READ, usage: null }]);
     const result = await ask();
     expect(result).toMatchObject({ error: { code: 'tool_error', message: expect.stringContaining('maxTokens') } });
     expect(spentOf(result)).toMatchObject({ ending: 'tokens', steps: 1 });
@@ -88,7 +77,7 @@ describe.each(WAYS)('an agent over $api, stream: $stream', (way) => {
   it('ends at the limit of cost, by the prices of the model', async () => {
     const prices = { input: 1000, output: 2000 };
     const { ask } = await open({ model: { prices }, run: { maxCost: 0.05 } });
-    server.play([READ]);
+    modelServer().play([READ]);
     const result = await ask();
     expect(result).toMatchObject({ error: { message: expect.stringContaining('maxCost') } });
     expect(spentOf(result)).toMatchObject({ ending: 'cost', steps: 3, cost: 0.06 });
@@ -98,17 +87,17 @@ describe.each(WAYS)('an agent over $api, stream: $stream', (way) => {
     const { ask } = await open();
     const refusal =
       way.api === 'openai' ? { refusal: 'I cannot.', stop: 'stop' } : { text: 'I cannot.', stop: 'refusal' };
-    server.play([refusal]);
+    modelServer().play([refusal]);
     const refused = await ask();
     expect(refused).toMatchObject({
       error: { code: 'tool_error', message: expect.stringContaining('refused the task') },
     });
     expect(spentOf(refused)).toMatchObject({ ending: 'refusal' });
-    server.play([{ text: 'Emma is ab', stop: way.api === 'openai' ? 'length' : 'max_tokens' }]);
+    modelServer().play([{ text: 'Emma is ab', stop: way.api === 'openai' ? 'length' : 'max_tokens' }]);
     const cut = await ask();
     expect(cut).toMatchObject({ error: { code: 'too_large', message: expect.stringContaining('maxOutputTokens') } });
     expect(spentOf(cut)).toMatchObject({ ending: 'length' });
-    server.play(['']);
+    modelServer().play(['']);
     expect(await ask()).toMatchObject({
       error: { code: 'tool_error', message: expect.stringContaining('without an answer') },
     });
@@ -116,13 +105,13 @@ describe.each(WAYS)('an agent over $api, stream: $stream', (way) => {
 
   it('does not run calls of a reply that was cut', async () => {
     const { ask } = await open();
-    server.play([{ ...READ, stop: way.api === 'openai' ? 'length' : 'max_tokens' }]);
+    modelServer().play([{ ...READ, stop: way.api === 'openai' ? 'length' : 'max_tokens' }]);
     expect(spentOf(await ask())).toMatchObject({ ending: 'length', calls: 0 });
   });
 
   it('reports progress for each step', async () => {
     const { ask } = await open();
-    server.play([{ calls: [READ.calls[0], { name: 'echo' }] } as never, 'Done.']);
+    modelServer().play([{ calls: [READ.calls[0], { name: 'echo' }] } as never, 'Done.']);
     const seen: unknown[] = [];
     await ask('?', { onProgress: (progress) => void seen.push(progress) });
     expect(seen).toEqual([
@@ -133,26 +122,26 @@ describe.each(WAYS)('an agent over $api, stream: $stream', (way) => {
 
   it('ends the request under way when the call is cancelled', async () => {
     const { ask } = await open();
-    server.play([
+    modelServer().play([
       { raw: (response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': wait\n\n') },
     ]);
     const over = new AbortController();
     const asked = ask('?', { signal: over.signal });
-    await server.came(1);
+    await modelServer().came(1);
     over.abort();
     expect(await asked).toMatchObject({ error: { code: 'cancelled' } });
-    await server.idle();
+    await modelServer().idle();
   });
 
   it('answers with data if the tool has an output schema', async () => {
     const output = { type: 'object', properties: { pages: { type: 'number' } }, required: ['pages'] };
     const { ask } = await open({ more: { output } });
-    server.play(['```json\n{"pages": 474}\n```']);
+    modelServer().play(['```json\n{"pages": 474}\n```']);
     expect(await ask()).toMatchObject({ ok: true, data: { pages: 474 } });
-    expect(JSON.stringify(server.asked[0]?.body)).toContain('JSON Schema');
-    server.play(['{"pages": "many"}']);
+    expect(JSON.stringify(modelServer().asked[0]?.body)).toContain('JSON Schema');
+    modelServer().play(['{"pages": "many"}']);
     expect(await ask()).toMatchObject({ error: { code: 'invalid_output' } });
-    server.play(['Many pages.']);
+    modelServer().play(['Many pages.']);
     expect(await ask()).toMatchObject({ error: { code: 'invalid_output', message: expect.stringContaining('JSON') } });
   });
 });
