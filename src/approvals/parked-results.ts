@@ -75,7 +75,7 @@ export function usedUp(tool: string, { id, outcome }: StoredApproval): FailedRes
 export interface ParkedState {
   /** `running` starts with the approval. */
   readonly state: 'waiting' | 'running' | 'ended';
-  /** Absent if it is no longer stored. */
+  /** Absent after the store has removed it. */
   readonly approval?: Approval;
   /** Present for a day after the call ended. */
   readonly result?: ToolResult;
