@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { RUN, type ToolSpec } from '../src/core/tool-spec.ts';
+import { type Effects, RUN, type ToolSpec } from '../src/core/tool-spec.ts';
 import type { LabelledRequest } from '../src/search/evaluate.ts';
 
 const ROOT = join(import.meta.dirname, '../../shared/retrieval');
@@ -11,8 +11,15 @@ const MAX_REQUESTS = 1000;
 export interface ToolRow {
   readonly id: string;
   readonly name: string;
+  readonly title?: string;
   readonly description: string;
   readonly server?: string;
+  /** Its name at the source, if the crib lists another. */
+  readonly origin?: string;
+  readonly tags?: readonly string[];
+  readonly effects?: Effects;
+  /** The HTTP method of an operation. */
+  readonly method?: string;
   readonly category?: string;
   readonly schema?: Readonly<Record<string, unknown>>;
 }
@@ -61,13 +68,14 @@ export function toSpecs(rows: readonly ToolRow[]): readonly ToolSpec[] {
       name: count === 1 ? row.name : `${row.name}_${count}`,
       description: row.description,
       input: row.schema ?? {},
-      effects: {},
+      effects: row.effects ?? {},
       policy: {},
-      tags: [],
+      tags: row.tags ?? [],
+      ...(row.title !== undefined && { title: row.title }),
       ...(row.category !== undefined && { category: row.category }),
       source: row.server ?? '',
-      origin: row.name,
-      [RUN]: { kind: 'function' },
+      origin: row.origin ?? row.name,
+      [RUN]: row.method === undefined ? { kind: 'function' } : { kind: 'http', method: row.method },
     };
   });
 }

@@ -56,15 +56,25 @@ export function documentOf(row: ToolRow, id: number) {
   return {
     id,
     name: spaced(texts.name),
+    title: texts.title,
     description: texts.description,
     source: spaced(texts.source),
     category: spaced(texts.category),
+    tags: texts.tags,
     parameters: spaced(`${texts.parameters} ${texts.parameterTexts}`),
   };
 }
 
 /** Fields of `documentOf`. */
-export const TEXT_FIELDS: readonly string[] = ['name', 'description', 'source', 'category', 'parameters'];
+export const TEXT_FIELDS: readonly string[] = [
+  'name',
+  'title',
+  'description',
+  'source',
+  'category',
+  'tags',
+  'parameters',
+];
 
 /** Names in parts, without which no library would find any. */
 function spaced(text: string): string {

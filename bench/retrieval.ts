@@ -6,6 +6,7 @@ import { evaluate, type Quality } from '../src/search/evaluate.ts';
 import { printTable } from './measure.ts';
 import { hasSets, readSet, setsOf } from './retrieval-data.ts';
 import { methods } from './retrieval-methods.ts';
+import { benchRequests } from './retrieval-requests.ts';
 import { benchRetrievalSpeed } from './retrieval-speed.ts';
 
 /** How good search is on sets that nothing was tuned on, beside other ways to search. */
@@ -68,4 +69,6 @@ if (!hasSets) console.log('The sets are not on this machine (../shared/retrieval
 const only = process.argv[2];
 if (hasSets && (only === undefined || only === 'quality')) await benchRetrievalQuality();
 if (only === undefined || only === 'quality' || only === 'confidence') await benchConfidence();
+if (only === undefined || only === 'requests') await benchRequests('dev');
+if (only === 'held') await benchRequests('held');
 if (hasSets && (only === undefined || only === 'speed')) await benchRetrievalSpeed();
