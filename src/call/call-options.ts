@@ -1,6 +1,6 @@
 import { NotJsonError } from '../core/json.ts';
 import { readOptions } from '../core/read-options.ts';
-import { isInstance, ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
+import { type Issue, isInstance, ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 import { type CallOptions, readAnswers, readContext } from './call-input.ts';
 
 const OPTION_KEYS = [
@@ -85,6 +85,6 @@ function wrongText(given: CallOptions): Refusal | undefined {
 }
 
 /** The refusal of a call that was made wrongly. */
-export function invalid(message: string, cause?: unknown): Refusal {
-  return new Refusal(toolError('invalid_input', message, { cause }));
+export function invalid(message: string, cause?: unknown, issues?: readonly Issue[]): Refusal {
+  return new Refusal(toolError('invalid_input', message, { cause, ...(issues !== undefined && { issues }) }));
 }

@@ -124,8 +124,9 @@ function copyInput(input: unknown): JsonObject | Refusal {
     if (typeof copy === 'object' && copy !== null && !Array.isArray(copy)) return copy as JsonObject; // neither a list nor null
     return invalid(`The arguments must be a JSON object, not ${shapeOf(copy)}.`);
   } catch (cause) {
-    const what = cause instanceof NotJsonError ? cause.message : 'a getter throws';
-    return invalid(`The arguments cannot be read: ${what}.`, cause);
+    if (!(cause instanceof NotJsonError)) return invalid('The arguments cannot be read: a getter throws.', cause);
+    const { message, path, what } = cause;
+    return invalid(`The arguments cannot be read: ${message}.`, cause, [{ path, message: what }]);
   }
 }
 

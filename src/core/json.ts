@@ -24,10 +24,13 @@ const MAX_DEPTH = 200;
 /** Thrown by `copyJson`; `path` is a JSON pointer to what cannot be copied. */
 export class NotJsonError extends Error {
   readonly path: string;
+  /** The problem of the value at the path, without the path. */
+  readonly what: string;
   constructor(path: string, what: string, options?: { readonly cause?: unknown }) {
     super(`${path === '' ? 'the value' : path} ${what}`, options);
     this.name = 'NotJsonError';
     this.path = path;
+    this.what = what;
   }
 }
 
@@ -69,6 +72,8 @@ function copyAt(value: unknown, key: string, up: Trail | undefined, finish: Trai
       throw new NotJsonError(pointerOf(key, up), `is ${value}, which is not JSON`);
     case 'object':
       return value === null ? null : copyObject(value, { value, key, up, finish, depth: (up?.depth ?? 0) + 1 });
+    case 'bigint':
+      throw new NotJsonError(pointerOf(key, up), whyInexact(value));
     default:
       throw new NotJsonError(pointerOf(key, up), `is ${article(typeof value)}, which is not JSON`);
   }
@@ -112,6 +117,16 @@ function pointerOf(key: string, up: Trail | undefined): string {
   for (let at = up; at?.up !== undefined; at = at.up) path = `/${escapePointer(at.key)}${path}`;
   return path;
 }
+
+/** The problem of a BigInt where JSON is expected: in arguments, `parseExact` has kept its digits. */
+export function whyInexact(value: bigint): string {
+  if (Number.isSafeInteger(Number(value))) return 'is a bigint, which is not JSON';
+  const digits = String(value);
+  const shown = digits.length > MOST_SHOWN ? `${digits.slice(0, MOST_SHOWN)}…` : digits;
+  return `is the integer ${shown}, which a number would round to ${Number(value)}; send it as text`;
+}
+
+const MOST_SHOWN = 40;
 
 function article(type: string): string {
   return type === 'undefined' ? type : `a ${type}`;
@@ -162,7 +177,7 @@ const UNUSUAL: unique symbol = Symbol('unusual');
 /** Sorts keys; data that is already sorted is not copied. One native `JSON.stringify` is far faster than one per member. */
 function sortKeys(value: unknown): unknown {
   if (typeof value !== 'object' || value === null)
-    return typeof value === 'function' || typeof value === 'symbol' ? UNUSUAL : value;
+    return typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint' ? UNUSUAL : value;
   if (Array.isArray(value)) return sortItems(value);
   const prototype = Object.getPrototypeOf(value);
   if ((prototype !== Object.prototype && prototype !== null) || 'toJSON' in value) return UNUSUAL;
@@ -196,6 +211,7 @@ function sortItems(items: readonly unknown[]): unknown {
 
 function spellOut(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spellOut).join(',')}]`;
+  if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const entries = Object.entries(value).filter(([, member]) => member !== undefined);
   entries.sort(([a], [b]) => (a < b ? -1 : 1));

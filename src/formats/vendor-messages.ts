@@ -3,6 +3,7 @@ import type { CallRequest } from '../core/tool-call.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { type Content, failed, type ToolResult, textOf } from '../core/tool-result.ts';
 import { withoutEnd } from '../core/visible-text.ts';
+import { parseExact } from '../system/exact-json.ts';
 
 /** A member of an untyped value; `undefined` if the value is not an object. */
 export function memberOf(value: unknown, name: string): unknown {
@@ -20,12 +21,12 @@ export function toRequest(id: unknown, name: unknown, input: unknown): CallReque
   return typeof id === 'string' || typeof id === 'number' ? { id: String(id), ...asked } : asked;
 }
 
-/** Parses arguments of a model. Invalid JSON stays text; an empty text means no arguments. */
+/** Parses arguments of a model. Invalid JSON stays text; an integer that would be rounded is a BigInt, which the call refuses; an empty text means no arguments. */
 export function parseArguments(written: unknown): unknown {
   if (typeof written !== 'string') return written;
   if (written.trim() === '') return {};
   try {
-    return JSON.parse(written);
+    return parseExact(written).value;
   } catch {
     return written;
   }

@@ -140,14 +140,15 @@ describe('the form of a tool', () => {
     await other.getByText('Done').waitFor();
   });
 
-  it('keeps the digits of large integers, sends them as they are written, and warns of what programs lose', async () => {
+  it('keeps the digits of large integers, sends them as they are written, and shows that the server refuses to round them', async () => {
     const page = await openTool('counted');
     const sent = page.waitForRequest((request) => request.url().includes('/api/tools/execute/'));
     await field(page, 'id').fill('90071992547409931234');
     await expect.poll(() => editorText(page)).toContain('90071992547409931234');
-    await page.getByText('has more digits than most programs keep').waitFor();
+    await page.getByText('has more digits than a number keeps').waitFor();
     await page.keyboard.press('Control+Enter');
     expect((await sent).postData()).toContain('90071992547409931234');
+    await page.getByRole('alert').filter({ hasText: 'is the integer 90071992547409931234' }).first().waitFor();
   });
 
   it('puts the issues of the server at their fields', async () => {

@@ -144,7 +144,10 @@ describe('hints', () => {
 
   it('warn of integers that lose digits, and of nothing in a text that does not parse', () => {
     expect(hints('{"count":9007199254740993}')).toEqual([
-      { path: '/count', message: 'has more digits than most programs keep: it may arrive as 9007199254740992' },
+      {
+        path: '/count',
+        message: 'has more digits than a number keeps: it would be rounded to 9007199254740992. Send it as text',
+      },
     ]);
     expect(hints('{"count":')).toEqual([]);
     expect(findHints({ $ref: '#/nowhere' }, '{}')).toEqual([]);

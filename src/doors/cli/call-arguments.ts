@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers';
 import { isRecord, type JsonSchema } from '../../core/json.ts';
 import { resolveReference } from '../../core/json-pointer.ts';
 import { messageOf } from '../../core/tool-error.ts';
+import { exactNumber, parseExact } from '../../system/exact-json.ts';
 import { usage } from './flags.ts';
 
 /** Parses `--args` into an object; `-` reads it from stdin. */
@@ -14,7 +15,7 @@ export async function readArguments(args: string | undefined): Promise<object> {
 
 function parse(json: string): unknown {
   try {
-    return JSON.parse(json);
+    return parseExact(json).value;
   } catch (cause) {
     throw usage(`--args must be a JSON object: ${messageOf(cause)}.`);
   }
@@ -64,7 +65,7 @@ function parseText(key: string, text: string, { schema, root }: Described): unkn
   if (types.size === 0) return guess(text);
   if (types.has('null') && text === 'null') return null;
   if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';
-  if ((types.has('number') || types.has('integer')) && isNumber(text)) return Number(text);
+  if ((types.has('number') || types.has('integer')) && isNumber(text)) return exactNumber(text.trim());
   if (types.has('object') || types.has('array')) return parseJson(key, text);
   return text;
 }
@@ -72,7 +73,7 @@ function parseText(key: string, text: string, { schema, root }: Described): unkn
 // Without a type in the schema, JSON is parsed and everything else stays text.
 function guess(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text).value;
   } catch {
     return text;
   }
@@ -80,7 +81,7 @@ function guess(text: string): unknown {
 
 function parseJson(key: string, text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text).value;
   } catch (cause) {
     throw usage(`${key} must be JSON: ${messageOf(cause)}.`);
   }

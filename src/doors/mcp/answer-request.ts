@@ -9,6 +9,7 @@ import type { Cancellations, Gateway, RequestContext, ServerSdk } from './contex
 import { answerPlainCall, readPlainCall } from './fast-path.ts';
 import type { ListChanges } from './listings.ts';
 import { headerMismatch } from './param-headers.ts';
+import { parseMessage } from './parse-message.ts';
 
 /** The parts of an open door. */
 export interface OpenDoor {
@@ -166,7 +167,8 @@ async function readBody({ readRequestBody }: ServerSdk, request: Request): Promi
       ? { tooLarge: false as const, text: await request.text() }
       : await readRequestBody(request, MAX_BODY_BYTES);
     if (read.tooLarge) return refused(413, -32_000, `The request is larger than the limit of ${MAX_BODY_BYTES} bytes.`);
-    return { ok: true, body: JSON.parse(read.text) };
+    const parsed = parseMessage(read.text);
+    return parsed.ok ? parsed : refused(400, parsed.isJson ? -32_600 : -32_700, parsed.message);
   } catch {
     return refused(400, -32_700, 'Parse error: the request body is not JSON.');
   }

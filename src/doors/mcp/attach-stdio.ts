@@ -3,9 +3,11 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { messageOf } from '../../core/tool-error.ts';
 import { toFieldValue, toParamHeaders } from '../../formats/mcp-headers.ts';
 import { systemClock } from '../../system/clock.ts';
+import { keepDigits } from '../../system/exact-json.ts';
 import { declaredHeaders } from './param-headers.ts';
 import type { StdioConnection } from './serve-stdio.ts';
 import { createSpacing, type Ping } from './spacing.ts';
+import { openStdio } from './stdio-transport.ts';
 
 /** Options for forwarding stdio to a running server. */
 export interface AttachOptions {
@@ -22,8 +24,7 @@ type Message = Readonly<Record<string, unknown>>;
 
 /** Forwards the messages of a stdio client to a running server, so that the crib is not opened twice. */
 export async function attachStdio(options: AttachOptions): Promise<StdioConnection> {
-  const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio');
-  const transport = new StdioServerTransport(options.stdin, options.stdout);
+  const transport = await openStdio(options.stdin, options.stdout);
   const send = (message: unknown) => transport.send(message as JSONRPCMessage).catch(() => undefined); // the client is gone
   const headers = createForwardHeaders(options.url, options.credential);
   const spacing = createSpacing(options.stdout);
@@ -122,7 +123,7 @@ const HEADER_MISMATCH = -32_020;
 
 async function post(url: string, message: Message, posting: Posting): Promise<void> {
   const { headers, signal, send, taken } = posting;
-  const body = JSON.stringify(message);
+  const body = JSON.stringify(message, keepDigits);
   const ask = () => fetch(url, { method: 'POST', headers: headers.for(message), body, signal });
   let response = await ask();
   if (response.status === 400 && message.method === 'tools/call') {

@@ -8,6 +8,7 @@ import type { Gateway, RequestContext } from './context.ts';
 import { createHeldCalls } from './held-calls.ts';
 import { createListChanges, createListings } from './listings.ts';
 import { createSpacing } from './spacing.ts';
+import { openStdio } from './stdio-transport.ts';
 import { createToolServer, listingFor } from './tool-server.ts';
 
 /** Options for serving one client over stdio. */
@@ -59,7 +60,7 @@ export async function serveStdio(crib: Crib, options: StdioOptions): Promise<Ser
       server.onclose = changes.follow(() => listingFor(gateway, context), tell);
       return server;
     },
-    { transport: new stdio.StdioServerTransport(stdin, stdout) },
+    { transport: await openStdio(stdin, stdout) },
   );
   return {
     ended,
@@ -89,8 +90,7 @@ const SERVER_ERROR = -32_000;
 
 /** Answers every request, including the handshake, with the reason as an error. Resolves when the client is gone. */
 export async function refuseStdio({ stdin, stdout, reason }: RefusedStdio): Promise<void> {
-  const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio');
-  const transport = new StdioServerTransport(stdin, stdout);
+  const transport = await openStdio(stdin, stdout);
   const ended = untilEnded(stdin);
   let sent: Promise<void> = Promise.resolve();
   transport.onmessage = (message) => {

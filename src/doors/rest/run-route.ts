@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { JsonSchema } from '../../core/json.ts';
 import type { Issue } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
+import { parseExact } from '../../system/exact-json.ts';
 import { endWhenForbidden } from '../while-allowed.ts';
 import { type Answer, refuse, refuseAtDoor, toResponse } from './answers.ts';
 import { createWhoAsksApi, type Identify, letIn } from './authenticate.ts';
@@ -165,12 +166,16 @@ function readBody(text: string, type: string | null, { schema, check }: BodyRule
   if (!/^application\/(json|[\w.+-]+\+json)\s*(;|$)/i.test(type ?? ''))
     return { refusal: invalid('The body must be JSON: send "Content-Type: application/json".') };
   try {
-    return checked(JSON.parse(text), { schema, check });
+    const { value, inexact } = parseExact(text);
+    const issues = inexact.filter(({ path }) => !path.startsWith('/arguments/')); // those the crib refuses and records
+    return issues.length > 0 ? { refusal: invalid(NOT_VALID, issues) } : checked(value, { schema, check });
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
     return { refusal: invalid('The body is not JSON.') }; // not the message of the parser, which repeats the input
   }
 }
+
+const NOT_VALID = 'The body is not valid.';
 
 interface BodyRules {
   readonly schema: JsonSchema;
@@ -179,7 +184,7 @@ interface BodyRules {
 
 function checked(value: unknown, { schema, check }: BodyRules): Read {
   const issues = check(schema, value);
-  if (issues.length > 0) return { refusal: invalid('The body is not valid.', issues) };
+  if (issues.length > 0) return { refusal: invalid(NOT_VALID, issues) };
   return { value: value as Members }; // an object, as every schema of a body demands
 }
 

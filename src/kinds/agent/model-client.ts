@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/ports/crib-context.ts';
+import { keepDigits } from '../../system/exact-json.ts';
 import { createAgentPool } from '../../system/fetch/agent-pool.ts';
 import { createRedact } from '../../system/secrets/redact.ts';
 import type { ModelReply, ModelRequest } from './model-api.ts';
@@ -43,7 +44,7 @@ export function createModelClient(ports: ModelPorts): ModelClient {
   return {
     redact,
     async ask(endpoint, request, { retries, name, ...options }) {
-      const body = JSON.stringify(endpoint.api.bodyOf(request, endpoint.address));
+      const body = JSON.stringify(endpoint.api.bodyOf(request, endpoint.address), keepDigits);
       const sent = { ...options, body, failing: { name, redact } };
       for (let attempt = 0; ; attempt++) {
         try {
@@ -76,7 +77,7 @@ function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void
 
 /** A server that counts no tokens must not make the limits useless. */
 function estimated(body: string, { text, calls }: ModelReply): ModelReply['usage'] {
-  const said = text.length + JSON.stringify(calls).length;
+  const said = text.length + JSON.stringify(calls, keepDigits).length;
   return {
     inputTokens: Math.ceil(body.length / CHARACTERS_PER_TOKEN),
     outputTokens: Math.ceil(said / CHARACTERS_PER_TOKEN),

@@ -2,6 +2,7 @@ import { isRecord, type JsonObject, type JsonValue } from '../../core/json.ts';
 import type { AgentUsage } from '../../core/ports/host-agent.ts';
 import { withoutEnd } from '../../core/visible-text.ts';
 import { fromOpenAICalls, toOpenAI, toOpenAIResults } from '../../formats/openai.ts';
+import { keepDigits } from '../../system/exact-json.ts';
 import {
   acceptable,
   BadReply,
@@ -70,7 +71,7 @@ function toAnswered(message: Members, calls: readonly ModelCall[]): JsonObject {
       ...call,
       id,
       type: 'function',
-      function: { name, arguments: isRecord(input) ? JSON.stringify(input) : '{}' },
+      function: { name, arguments: isRecord(input) ? JSON.stringify(input, keepDigits) : '{}' },
     };
   });
   return { ...said, tool_calls: sent };

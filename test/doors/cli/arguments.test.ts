@@ -48,6 +48,18 @@ describe('key=value words become arguments by the types of the schema', () => {
     expect(parseArguments([word], schema)).toEqual(expected);
   });
 
+  it('an integer that a number would round keeps its digits, and the call refuses it', () => {
+    const exact = 12345678901234567890n;
+    const words = ['count', 'anything', 'unknown', 'sizes'].map((key) => `${key}=${exact}`);
+    expect(parseArguments([...words, `options={"n":${exact}}`], schema)).toEqual({
+      count: exact,
+      anything: exact,
+      unknown: exact,
+      sizes: [exact],
+      options: { n: exact },
+    });
+  });
+
   it('repeated keys make a list', () => {
     expect(parseArguments(['names=a', 'names=b', 'sizes=1', 'sizes=2', 'anything=1', 'anything=x'], schema)).toEqual({
       names: ['a', 'b'],

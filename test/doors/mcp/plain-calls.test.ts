@@ -1,8 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { attachStdio } from '../../../src/doors/mcp/attach-stdio.ts';
+import { serveStdio } from '../../../src/doors/mcp/serve-stdio.ts';
 import type { ToolCall, ToolInput } from '../../../src/index.ts';
 import { expectSameBothWays } from './both-ways.ts';
-import { modernRequest, post, request } from './clients.ts';
-import { startGateway } from './gateway.ts';
+import { modernRequest, post, type RawMessage, request } from './clients.ts';
+import { type Gateway, startGateway } from './gateway.ts';
 
 const WAYS = [
   ['older', { body: request('tools/call', { name: 'hang', arguments: {} }), headers: {} }],
@@ -28,6 +33,57 @@ function hanging() {
 
 it('a plain call and any other get the same answer as from the protocol package alone', async () => {
   await expectSameBothWays(600);
+});
+
+/** Sends text over stdio to a crib in this process, or to one that is attached, and reads the first answer. */
+async function overStdio({ crib, url }: Gateway, text: string, isAttached: boolean): Promise<RawMessage> {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const streams = { stdin, stdout, warn: () => {} };
+  const connection = isAttached
+    ? await attachStdio({ ...streams, url: url() })
+    : await serveStdio(crib, { ...streams, caller: { id: 'local' }, version: '1.2.3' });
+  onTestFinished(() => connection.close());
+  stdin.write(`${text.slice(0, 30)}`);
+  stdin.write(`${text.slice(30)}\n`);
+  const [line] = await once(createInterface(stdout), 'line');
+  return JSON.parse(line);
+}
+
+describe.each(WAYS)('an integer that a number would round, of the %s revision', (which, { headers }) => {
+  const echo = { name: 'hang', description: 'Echoes', run: (given: unknown) => JSON.stringify(given) } as ToolInput; // its name is in the headers
+  const withDigits = (params: object) => {
+    const { body } =
+      which === 'older' ? { body: request('tools/call', params) } : modernRequest('tools/call', { ...params });
+    return JSON.stringify(body).replace('"DIGITS"', '9007199254740993');
+  };
+  const refusal = {
+    id: 1,
+    result: {
+      isError: true,
+      content: [{ text: expect.stringMatching(/\/account is the integer 9007199254740993.*as text/s) }],
+    },
+  };
+
+  it.each([
+    ['plain', {}],
+    ['with progress', { _meta: { progressToken: 1 } }],
+  ])('is refused with its path over HTTP, %s', async (_, more) => {
+    const gateway = await startGateway({ tools: [echo] });
+    const body = withDigits({ name: 'hang', arguments: { account: 'DIGITS' }, ...more });
+    const { messages } = await post(gateway.url(), body, headers);
+    expect(messages.at(-1)).toMatchObject(refusal);
+    const elsewhere = withDigits({ name: 'hang', arguments: {}, other: 'DIGITS' });
+    const error = { code: -32_600, message: expect.stringContaining('/params/other is the integer 9007199254740993') };
+    expect(await post(gateway.url(), elsewhere, headers)).toMatchObject({ status: 400, messages: [{ error }] });
+  });
+
+  it.each([false, true])('is refused with its path over stdio, attached: %s', async (isAttached) => {
+    const gateway = await startGateway({ tools: [echo] });
+    const text = withDigits({ name: 'hang', arguments: { account: 'DIGITS' } });
+    expect(await overStdio(gateway, text, isAttached)).toMatchObject(refusal);
+    const elsewhere = withDigits({ name: 'hang', arguments: {}, other: 'DIGITS' });
+    expect(await overStdio(gateway, elsewhere, isAttached)).toMatchObject({ id: 1, error: { code: -32_600 } });
+  });
 });
 
 describe.each(WAYS)('a plain call of the %s revision', (which, sent) => {

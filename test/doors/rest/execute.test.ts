@@ -66,6 +66,23 @@ describe('execute answers', () => {
     for (const args of ['{"a":1}', [1], 7, null]) expect((await execute(ask, 'add', args)).status).toBe(400);
   });
 
+  it.each([{ dryRun: true }, { async: true }, {}])(
+    'an integer that would be rounded with its path, with %j',
+    async (options) => {
+      const { ask } = await serve();
+      const body = JSON.stringify({ arguments: { a: 'A', b: 1 }, ...options }).replace('"A"', '9007199254740993');
+      const { json } = await ask('/api/tools/execute/add', { body });
+      const message = expect.stringContaining('9007199254740993');
+      expect(json).toMatchObject(
+        'dryRun' in options
+          ? { would: 'refuse', valid: false, issues: [{ path: '/a', message }] }
+          : { error: { code: 'invalid_input', issues: [{ path: '/a', message }] } },
+      );
+      const outside = await ask('/api/tools/execute/add', { body: '{"delayMs":9007199254740993}' });
+      expect(outside).toMatchObject({ status: 400, json: { error: { issues: [{ path: '/delayMs', message }] } } });
+    },
+  );
+
   it('rate_limited with Retry-After in seconds', async () => {
     const { ask } = await serve();
     expect((await execute(ask, 'fail_with', { code: 'rate_limited' })).headers.get('retry-after')).toBe('2');

@@ -100,23 +100,24 @@ function wordsOf({ keyword, error }: OutputUnit, isText: boolean): string {
   return words[keyword] ?? error;
 }
 
-/** Integers that a JavaScript server cannot keep: they would arrive rounded, so the page says it before. */
+/** Integers that a number would round. The server refuses them, so the page says it before. */
 function lostDigits(root: JsonNode): readonly Issue[] {
   const found: Issue[] = [];
   const walk = (node: JsonNode, path: readonly (string | number)[]) => {
     if (found.length >= MAX_HINTS) return;
     if (node.type === 'object') for (const { key, value } of node.members) walk(value, [...path, key]);
     if (node.type === 'array') for (const [index, item] of node.items.entries()) walk(item, [...path, index]);
-    if (
-      node.type === 'number' &&
-      /^-?\d+$/.test(node.raw) &&
-      String(BigInt(node.raw)) !== String(BigInt(Number(node.raw)))
-    )
+    if (node.type === 'number' && isRounded(node.raw))
       found.push({
         path: toPointer(path),
-        message: `has more digits than most programs keep: it may arrive as ${BigInt(Number(node.raw))}`,
+        message: `has more digits than a number keeps: it would be rounded to ${Number(node.raw)}. Send it as text`,
       });
   };
   walk(root, []);
   return found;
+}
+
+function isRounded(raw: string): boolean {
+  const value = Number(raw);
+  return /^-?\d+$/.test(raw) && Number.isFinite(value) && String(value) !== raw && BigInt(value) !== BigInt(raw);
 }

@@ -20,7 +20,7 @@ export function childOf(node: JsonNode, step: string | number): JsonNode | undef
   return undefined;
 }
 
-/** The node as a JavaScript value, for hints. Integers beyond 2^53 lose digits here, and nowhere else. */
+/** The node as a JavaScript value, for hints. Integers beyond 2^53 lose digits here alone. */
 export function toValue(node: JsonNode): unknown {
   if (node.type === 'number') return Number(node.raw);
   if (node.type === 'array') return node.items.map(toValue);
