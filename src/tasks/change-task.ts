@@ -10,7 +10,7 @@ import { type TaskOutcome, toParkedTask, toTask } from './task-listing.ts';
 
 /** A change to a task, or to a parked call. */
 interface Change {
-  ofTask(task: StoredTask, by: string): Promise<TaskOutcome>;
+  ofTask(task: StoredTask, by: Caller): Promise<TaskOutcome>;
   ofParked(approval: ListedApproval): Promise<TaskOutcome>;
 }
 
@@ -20,7 +20,7 @@ export function createChanges(find: TaskLookup, ports: CribTasksPorts): Pick<Cri
     try {
       const by = readCaller(given as Caller); // readCaller checks it
       const task = await find.task(id, by);
-      if (task !== undefined) return await work.ofTask(task, nameOf(by));
+      if (task !== undefined) return await work.ofTask(task, by);
       const waiting = await find.parked(id, by);
       return waiting === undefined
         ? refuse('invalid_input', `The task ${describe(id)} was not found.`)
@@ -48,7 +48,8 @@ async function shown(id: string, { store, redact }: CribTasksPorts): Promise<Tas
 function cancelling(ports: CribTasksPorts): Change {
   const { store } = ports;
   return {
-    async ofTask(task, by) {
+    async ofTask(task, given) {
+      const by = nameOf(given);
       const result = cancelledResult(task.tool, by);
       const state = await store?.tasks.cancel(task.id, by, result);
       if (state === 'over')
@@ -78,10 +79,10 @@ async function requestsOf({ approvalId, batch }: StoredTask, { store }: CribTask
 
 function resending(ports: CribTasksPorts, door: string | undefined): Change {
   return {
-    async ofTask(task) {
+    async ofTask(task, by) {
       if (task.state !== 'done')
         return refuse('conflict', `The task ${task.id} has not ended yet: it is ${task.state}.`);
-      const result = await ports.submitAgain(task, door);
+      const result = await ports.submitAgain(task, by, door);
       if (result.status === 'waiting') return shown(result.waiting.id, ports);
       const error = result.status === 'failed' ? result.error : toolError('internal', 'The task was not stored.');
       return { ok: false, error };

@@ -30,15 +30,15 @@ export interface CribTasks {
   wait(id: string, options?: { readonly by?: Caller; readonly signal?: AbortSignal }): Promise<ToolResult | undefined>;
   /** Ends a task that has not begun, or requests the end of a running one. Never rejects. */
   cancel(id: string, by: Caller): Promise<TaskOutcome>;
-  /** Submits an ended task again, as a new task of the same caller, who must still be allowed to. `door` is where that was requested. Never rejects. */
+  /** Submits an ended task again, as a new task of the same caller: with the rights of `by`, or, if an operator sends it, with those of the task, which the caller must still have. `door` is where that was requested. Never rejects. */
   resend(id: string, by: Caller, options?: { readonly door?: string }): Promise<TaskOutcome>;
 }
 
 /** The crib as its tasks see it. */
 export interface CribTasksPorts extends Pick<CribContext, 'store' | 'redact'> {
   openAgain(made: { readonly profile: string; readonly caller: Caller }): Promise<TaskChest>;
-  /** Submits the call of a task again; the default door is that of the library. */
-  submitAgain(task: StoredTask, door: string | undefined): Promise<ToolResult>;
+  /** Submits the call of a task again on behalf of `by`; the default door is that of the library. */
+  submitAgain(task: StoredTask, by: Caller, door: string | undefined): Promise<ToolResult>;
   /** The state and result of a parked call, by the id of its approval. */
   parkedResult(id: string): Promise<ToolResult | undefined>;
   /** Runs `work` now and then. */

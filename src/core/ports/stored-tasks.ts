@@ -34,6 +34,8 @@ export interface Submission {
   readonly notify?: string;
   readonly slot?: string;
   readonly resentFrom?: string;
+  /** Default: now. */
+  readonly identifiedAt?: number;
 }
 
 /** A call that a task makes. Tells whether its tool began. */

@@ -113,17 +113,22 @@ function createRun(engine: Engine, context: CribContext, own: OwnPorts): (option
 
 type OpenChest = (made: Pick<StoredTask, 'profile' | 'caller'>) => Promise<EnterableChest>;
 
-/** Submits the call of an ended task again, for the same caller, if that may still make it. */
+/**
+ * Submits the call of an ended task again, for the same caller, if that may still make it. A caller sends it with the
+ * rights that it has now, which may be fewer than those of the task; an operator neither adds nor renews any.
+ */
 function createSubmitAgain(openChest: OpenChest, recheck: Recheck): CribTasksPorts['submitAgain'] {
-  return async (task, door) => {
-    const { tool, profile, caller, priority, notify } = task;
+  return async (task, { approve: _approve, ...by }, door) => {
+    const { tool, profile, priority, notify, identifiedAt } = task;
+    const caller = by.operator === true ? task.caller : by;
     const lost = await recheck(caller, profile);
-    const chest = await openChest(task).catch(asRefusal);
+    const chest = await openChest({ profile, caller }).catch(asRefusal);
     if ('status' in chest) return chest;
     const refusal = lost === undefined ? undefined : toolError('denied', `"${tool}" was not sent again: ${lost}.`);
     // The key would repeat the old result, and no caller waits for the new one.
     const { idempotencyKey: _key, isAwaited: _isAwaited, ...call } = task.call;
-    const submission = { call, delayMs: 0, priority, resentFrom: task.id, ...defined({ notify }) };
+    const identified = caller === task.caller ? { identifiedAt } : {};
+    const submission = { call, delayMs: 0, priority, resentFrom: task.id, ...identified, ...defined({ notify }) };
     const options = { ...call, ...defined({ door }) };
     return chest[ENTER]({ name: tool, input: task.arguments, options, submission, ...defined({ refusal }) });
   };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { startIssuer } from '../../identity/issuer.ts';
 import { type Ask, execute, type Served, type ServeOptions, serve } from './served.ts';
 
 const DAY_MS = 86_400_000;
@@ -268,6 +269,40 @@ describe('POST /api/tasks/{id}/resend', () => {
       json: { error: { code: 'denied' } },
     });
     expect((await ask('/api/tasks', { token })).json.tasks).toHaveLength(1);
+  });
+});
+
+describe('a task of a caller that now has fewer rights', () => {
+  it('is resent with these, also by another key or token of the same caller', async () => {
+    const issuer = await startIssuer();
+    const config = `access: { keys: true, jwt: { issuer: "${issuer.url}", audience: toolcrib }, roles: { boss: { profiles: [usual, other] }, dev: { profiles: [usual] } } }\n`;
+    const { ask, crib, token } = await serveAndRun({ config });
+    const signed = (roles: readonly string[]) => issuer.sign({ roles });
+    const [before, after] = [await signed(['boss']), await signed(['dev'])];
+    const { json } = await execute(ask, 'add', { a: 1, b: 2 }, { async: true, profile: 'other' }, before);
+    const { id } = json.waiting;
+    await crib.tasks.wait(id);
+    const { key } = await crib.keys.create({ name: 'agent', caller: 'alice', roles: ['dev'] }, 'test');
+    for (const less of [after, key])
+      expect(await resend(ask, id, less)).toMatchObject({ status: 403, json: { error: { code: 'denied' } } });
+    for (const same of [before, token])
+      expect(await resend(ask, id, same)).toMatchObject({
+        status: 202,
+        json: { task: { caller: { roles: ['boss'] } } },
+      });
+    const { json: usual } = await execute(ask, 'add', { a: 1, b: 2 }, { async: true, profile: 'usual' }, before);
+    await crib.tasks.wait(usual.waiting.id);
+    expect((await resend(ask, usual.waiting.id, after)).json.task.caller).toEqual({ id: 'alice', roles: ['dev'] });
+  });
+
+  it('is as old as its identity, however often an operator resends it', async () => {
+    const { ask, crib, token } = await serveAndRun();
+    const { json } = await execute(ask, 'add', { a: 1, b: 2 }, { async: true });
+    await crib.tasks.wait(json.waiting.id);
+    const identifiedAt = async (id: string) => (await crib.store?.tasks.get(id))?.identifiedAt;
+    const first = await identifiedAt(json.waiting.id);
+    expect(await identifiedAt((await resend(ask, json.waiting.id, token)).json.task.id)).toBe(first);
+    expect(await identifiedAt((await resend(ask, json.waiting.id)).json.task.id)).toBeGreaterThan(first ?? Infinity);
   });
 });
 

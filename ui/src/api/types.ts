@@ -505,7 +505,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Submits an ended task again as a new task of the same caller, who must still be allowed to call the tool. */
+        /** Submits an ended task again as a new task of the same caller, with the rights that the sender has now. An operator sends it with the rights of the task, if its caller still has them. */
         post: operations["postApiTasksIdResend"];
         delete?: never;
         options?: never;

@@ -98,7 +98,7 @@ export const TASK_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/api/tasks/{id}/resend',
     group: 'tasks',
-    says: 'Submits an ended task again as a new task of the same caller, who must still be allowed to call the tool.',
+    says: 'Submits an ended task again as a new task of the same caller, with the rights that the sender has now. An operator sends it with the rights of the task, if its caller still has them.',
     who: 'caller',
     answers: { 202: { says: 'The new task; Location has its address.', schema: ONE_TASK } },
     run: resendTask,
