@@ -1,5 +1,5 @@
 import type { Question } from '../core/approval-request.ts';
-import { hasHadItsRun } from '../core/begun-runs.ts';
+import { hasBegun, mayBeRepeated } from '../core/begun-runs.ts';
 import { freezeJson, isJson, isJsonObject, type JsonObject } from '../core/json.ts';
 import { FACTS, PARSED } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
@@ -33,10 +33,11 @@ export function unconfirmed({ name, source }: ToolSpec): FailedResult {
   return failed(toolError('unavailable', `"${name}" cannot be called while its source "${source}" is not available.`));
 }
 
-/** The refusal of a second run, or of a run after the call has ended: another call may have replaced it. */
+/** The refusal of a second run, or of a run after the call has ended or was stopped: another call may have replaced it. */
 export function notAgain(call: Call): FailedResult {
-  if (!hasHadItsRun(call)) return failed(toolError('cancelled', 'The call ended before its tool began.'));
+  if (!hasBegun(call)) return failed(toolError('cancelled', 'The call ended before its tool began.'));
   const { name } = call.spec;
+  if (mayBeRepeated(call.spec)) return failed(toolError('cancelled', `"${name}" was stopped before it ran again.`));
   const isApproved = call[FACTS].approval !== undefined;
   const message = isApproved
     ? `"${name}" was approved for one run and has already run.`

@@ -50,7 +50,7 @@ export class BegunRuns {
       runs.#isApproved = true;
     };
     isApproved = (runs) => runs.#isApproved;
-    isFull = (runs) => runs.#count >= runs.#most;
+    isFull = (runs) => runs.#isOver || runs.#count >= runs.#most;
     takeBack = (runs) => void runs.#count--;
     countOf = (runs) => runs.#count;
     end = (runs) => {
@@ -79,7 +79,7 @@ export function mayBeRepeated({ effects }: Pick<ToolSpec, 'effects'>): boolean {
   return effects.idempotent === true || effects.readOnly === true;
 }
 
-/** True if the call has had its only permitted run. */
+/** True if the tool of the call may not begin, or not again. */
 export function hasHadItsRun(call: ToolCall): boolean {
   return isFull(call[FACTS]);
 }
@@ -115,8 +115,13 @@ export function replayOf(call: Pick<ToolCall, typeof FACTS>): CallFacts['replaye
 /** True if the tool has not begun. It then can no longer begin, so another call may replace this one. */
 export function endUnbegun(call: ToolCall): boolean {
   if (hasBegun(call)) return false;
-  end(call[FACTS]);
+  endFurtherRuns(call);
   return true;
+}
+
+/** From now on the tool does not begin. A run that has begun goes on. */
+export function endFurtherRuns(call: ToolCall): void {
+  end(call[FACTS]);
 }
 
 /** The timers of a call. They pause while the call is held. */

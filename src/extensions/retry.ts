@@ -55,7 +55,7 @@ export const retry: ExtensionRecord<RetryConfig & WithClock & { readonly random?
         downAt = code === 'unavailable' ? (downAt ?? last.begunAt) : undefined;
         if (hintedMs > LONGEST_HINTED_MS || nextAt - (downAt ?? nextAt) > LONGEST_OUTAGE_MS) break;
         // A call that would time out during the pause returns its failure at once.
-        if (nextAt - begun >= timeoutMs || (await isAborted(call, clock, delayMs))) break;
+        if (nextAt - begun >= timeoutMs || (await isAborted(call, clock, delayMs)) || hasHadItsRun(call)) break;
         const begunAt = clock.now();
         last = { result: await next(), begunAt };
       }
@@ -80,7 +80,7 @@ export const retry: ExtensionRecord<RetryConfig & WithClock & { readonly random?
 function isWorthRetrying(result: ToolResult, call: ToolCall): result is Extract<ToolResult, { status: 'failed' }> {
   if (result.status !== 'failed' || !result.error.retryable) return false;
   if (IS_PROBE in call.context) return false; // other calls wait for the result of the probe
-  return !hasBegun(call) || (!hasHadItsRun(call) && mayBeRepeated(call.spec));
+  return !hasHadItsRun(call) && (!hasBegun(call) || mayBeRepeated(call.spec));
 }
 
 /** Waits; true if the call was aborted meanwhile. */

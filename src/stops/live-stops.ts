@@ -1,4 +1,4 @@
-import { endUnbegun, mayBeRepeated } from '../core/begun-runs.ts';
+import { endFurtherRuns, endUnbegun, mayBeRepeated } from '../core/begun-runs.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import {
   type Stop,
@@ -142,6 +142,7 @@ function createEnd({ running, cancel }: Pick<LiveStopsOptions, 'running' | 'canc
     // Nested calls first: each gets its own reason, not that of the call around it.
     for (const call of covered.toSorted((a, b) => depthOf(b) - depthOf(a))) {
       const isUnbegun = endUnbegun(call);
+      endFurtherRuns(call); // a retry would begin after the stop
       if (!isUnbegun && !cancels) continue;
       cancel(call, isUnbegun ? stoppedError(call.spec.name, [stop]) : cancelledError(call, stop));
       count++;

@@ -9,8 +9,10 @@ import {
   createCrib,
   defineTool,
   type Extension,
+  failed,
   rateLimit,
   type StopOutcome,
+  toolError,
 } from '../../src/index.ts';
 import { idOf, OPERATOR, openOffice } from '../approvals/payments.ts';
 
@@ -175,6 +177,34 @@ describe('calls in flight', () => {
     await vi.waitFor(async () => expect(await office.crib.approvals.list()).toMatchObject([{ state: 'withdrawn' }]));
     expect(office.paid).toEqual([]);
   });
+});
+
+it.each(['a retry', 'a gate'])('a tool that has begun does not begin again after a stop: by %s', async (by) => {
+  const stopped = Promise.withResolvers<void>();
+  const again: Extension = {
+    name: 'again',
+    priority: 400,
+    async wrap(held, next) {
+      await next(held);
+      await stopped.promise;
+      return next(held);
+    },
+  };
+  let runs = 0;
+  const busy = () => {
+    runs++;
+    return failed(toolError('upstream', 'busy', { retryable: true, retryAfterMs: 50 }));
+  };
+  const look = defineTool({ name: 'look', description: 'Looks', effects: { readOnly: true }, run: busy });
+  const isRetry = by === 'a retry';
+  const crib = await createCrib({ tools: [look], extensions: isRetry ? [] : [again] });
+  onTestFinished(() => crib.close());
+  const looking = (await crib.open(undefined, ANN)).call('look', {}, { retries: isRetry ? 2 : 0 });
+  await vi.waitFor(() => expect(runs).toBe(1));
+  await stop(crib, 'tool:look');
+  stopped.resolve();
+  expect(await looking).toMatchObject({ error: { code: isRetry ? 'upstream' : 'cancelled' } });
+  expect(runs).toBe(1);
 });
 
 it('calls that a stop ended while they waited for a slot do not count as failures of their source', async () => {
