@@ -2,7 +2,7 @@ import { whyNotAnswer } from '../core/approval-request.ts';
 import { type Caller, readCaller } from '../core/caller.ts';
 import type { CribContext, Schemas } from '../core/ports/crib-context.ts';
 import { isGrantTerms } from '../core/ports/remember.ts';
-import type { ApprovalReply, ListedApproval, StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
+import type { ApprovalReply, StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
 import { describe } from '../core/read-options.ts';
 import { ToolcribError, type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
@@ -11,7 +11,10 @@ import { type Grant, whyNotRemembered } from './grants.ts';
 import { type ApprovalDecision, type ApprovalFilter, readApprovalFilter, readDecision } from './read-decision.ts';
 import {
   type Approval,
+  concerns,
   groupByBatch,
+  listFor,
+  MOST_LISTED,
   redactApproval,
   toBatch,
   toCutApproval,
@@ -39,7 +42,6 @@ export interface CribApprovals {
   grants(): Promise<readonly Grant[]>;
 }
 
-const MANY = 10_000;
 const MOST_GRANTS = 1000;
 
 /** Creates the approvals of a crib; without a store the list is empty. */
@@ -66,11 +68,9 @@ export function createApprovals({ store, redact }: Pick<CribContext, 'store' | '
   };
   return {
     list: async (filter = {}, by) => {
-      const { limit = MANY, ...rest } = readApprovalFilter(filter);
-      const found = (await stored?.list({ limit, ...rest, isOncePerBatch: true })) ?? [];
-      const whole = stored === undefined ? [] : await withWholeBatches(found, stored);
-      const theirs = by === undefined ? whole : whole.filter((approval) => concerns(approval, by));
-      const shown = groupByBatch(theirs.map((approval) => redactApproval(approval, redact)));
+      const { limit = MOST_LISTED, ...rest } = readApprovalFilter(filter);
+      const found = stored === undefined ? [] : await listFor(by, { limit, ...rest, isOncePerBatch: true }, stored);
+      const shown = groupByBatch(found.map((approval) => redactApproval(approval, redact)));
       return rest.state === undefined ? shown : shown.filter(({ state }) => state === rest.state);
     },
     get: async (id, by) => {
@@ -105,22 +105,6 @@ async function requestsOf(id: unknown, stored: StoredApprovals | undefined): Pro
   return found.filter(({ isSealed }) => isSealed !== false);
 }
 
-/** Puts all requests of each batch in the place of the one that was found. */
-async function withWholeBatches(
-  found: readonly ListedApproval[],
-  stored: StoredApprovals,
-): Promise<readonly ListedApproval[]> {
-  const named = found.flatMap(({ batch }) => batch ?? []);
-  if (named.length === 0) return found;
-  const items: ListedApproval[] = [];
-  for (let start = 0; start < named.length; start += BATCHES_PER_QUERY)
-    items.push(...(await stored.list({ batches: named.slice(start, start + BATCHES_PER_QUERY), limit: MANY })));
-  const byBatch = Map.groupBy(items, ({ batch }) => batch);
-  return found.flatMap((one) => (one.batch === undefined ? [one] : (byBatch.get(one.batch) ?? [one])));
-}
-
-const BATCHES_PER_QUERY = 100;
-
 /** The reason why a caller may not answer all of these; it may still answer those that it may. */
 function whyNotAnswerAll(requests: readonly StoredApproval[], by: Caller): string | undefined {
   const [first] = requests;
@@ -132,11 +116,6 @@ function whyNotAnswerAll(requests: readonly StoredApproval[], by: Caller): strin
     return `it may not answer ${barred.length} of its ${requests.length} calls (${barred[0]}). Answer the others one by one, by their ids`;
   if (by.operator === true || by.id !== first.callerId) return undefined;
   return whyNotAnswer({ ...batch, callerId: first.callerId }, by); // the caller itself: only if it can be shown all of them
-}
-
-function concerns({ caller, approvers }: ListedApproval, by: Caller): boolean {
-  if (by.id !== undefined && caller.id === by.id) return true;
-  return whyNotAnswer({ callerId: caller.id ?? '', approvers }, by) === undefined;
 }
 
 /** A change to a request, or to all of a batch, by a caller that is allowed to answer it. */

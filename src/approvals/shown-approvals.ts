@@ -1,7 +1,15 @@
+import { whyNotAnswer } from '../core/approval-request.ts';
 import { batchText, type CutArguments, cutArguments, MAX_CALLER_TEXT_BYTES } from '../core/approval-text.ts';
+import type { Caller } from '../core/caller.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { ApprovalState } from '../core/ports/approval-states.ts';
-import { type ListedApproval, type StoredApproval, UNLISTED_KEYS } from '../core/ports/stored-approvals.ts';
+import {
+  type ApprovalListing,
+  type ListedApproval,
+  type StoredApproval,
+  type StoredApprovals,
+  UNLISTED_KEYS,
+} from '../core/ports/stored-approvals.ts';
 import { defined } from '../core/read-options.ts';
 import { type Redact, redactData } from '../core/redact-result.ts';
 
@@ -132,3 +140,50 @@ const FREE = [
   'timeZone',
   'idempotencyKey',
 ] as const;
+
+/** Limit of a list without one. */
+export const MOST_LISTED = 10_000;
+
+/** The newest requests that concern a caller, oldest first, with whole batches. Those of others take no place in the list. */
+export async function listFor(
+  by: Caller | undefined,
+  listing: ApprovalListing,
+  stored: StoredApprovals,
+): Promise<readonly ListedApproval[]> {
+  if (by === undefined || by.operator === true) return withWholeBatches(await stored.list(listing), stored);
+  const found: (readonly ListedApproval[])[] = [];
+  const atOnce = Math.min(500, Math.max(listing.limit, 50));
+  let before: ListedApproval | undefined;
+  for (let looked = 0; looked < MOST_LISTED && found.length < listing.limit; looked += atOnce) {
+    const page = await stored.list({ ...listing, ...(before && { before }), limit: atOnce });
+    const whole = await withWholeBatches(page, stored);
+    const groups = Map.groupBy(whole, ({ id, batch }) => batch ?? id);
+    const theirs = [...groups.values()].map((group) => group.filter((approval) => concerns(approval, by)));
+    found.unshift(...theirs.filter((group) => group.length > 0));
+    if (page.length < atOnce) break;
+    [before] = page;
+  }
+  return found.slice(-listing.limit).flat();
+}
+
+/** Puts all requests of each batch in the place of the one that was found. */
+async function withWholeBatches(
+  found: readonly ListedApproval[],
+  stored: StoredApprovals,
+): Promise<readonly ListedApproval[]> {
+  const named = found.flatMap(({ batch }) => batch ?? []);
+  if (named.length === 0) return found;
+  const items: ListedApproval[] = [];
+  for (let start = 0; start < named.length; start += BATCHES_PER_QUERY)
+    items.push(...(await stored.list({ batches: named.slice(start, start + BATCHES_PER_QUERY), limit: MOST_LISTED })));
+  const byBatch = Map.groupBy(items, ({ batch }) => batch);
+  return found.flatMap((one) => (one.batch === undefined ? [one] : (byBatch.get(one.batch) ?? [one])));
+}
+
+const BATCHES_PER_QUERY = 100;
+
+/** True if a caller has made a request or may answer it. */
+export function concerns({ caller, approvers }: ListedApproval, by: Caller): boolean {
+  if (by.id !== undefined && caller.id === by.id) return true;
+  return whyNotAnswer({ callerId: caller.id ?? '', approvers }, by) === undefined;
+}

@@ -110,23 +110,27 @@ const LISTED = 'id, state, created_at, expires_at, request, answer, claim, outco
 /** The columns of one request, without long arguments. */
 const CUT = `${LISTED}, is_sealed, subject, lifetime_ms, result`;
 
-function listStatement({ state, limit, isOncePerBatch, ...named }: ApprovalListing, at: number): Statement {
+function listStatement({ state, limit, isOncePerBatch, before, ...named }: ApprovalListing, at: number): Statement {
   const condition = conditionOf(state, at);
   const names = namedIn(named);
   const where = `is_sealed = 1 AND ${names.sql} AND (${condition.sql})`;
   const params = [...names.params, ...condition.params];
-  if (isOncePerBatch !== true)
-    return {
-      sql: `SELECT ${LISTED} FROM toolcrib_approvals WHERE ${where} ORDER BY created_at DESC LIMIT ?`,
-      params: [...params, limit],
-    };
+  const once = isOncePerBatch === true ? [ONCE_PER_BATCH.replace('WHERE_SAME', where)] : [];
+  const older = before === undefined ? [] : ['(created_at < ? OR (created_at = ? AND id < ?))'];
   return {
-    sql: `SELECT ${LISTED} FROM toolcrib_approvals AS one WHERE ${where} AND (batch IS NULL OR id = (
-        SELECT min(id) FROM toolcrib_approvals WHERE batch = one.batch AND ${where}))
-      ORDER BY created_at DESC LIMIT ?`,
-    params: [...params, ...params, limit],
+    sql: `SELECT ${LISTED} FROM toolcrib_approvals AS one WHERE ${[where, ...once, ...older].join(' AND ')}
+      ORDER BY created_at DESC, id DESC LIMIT ?`,
+    params: [
+      ...params,
+      ...(isOncePerBatch === true ? params : []),
+      ...(before === undefined ? [] : [before.createdAt, before.createdAt, before.id]),
+      limit,
+    ],
   };
 }
+
+const ONCE_PER_BATCH = `(batch IS NULL OR id = (
+        SELECT min(id) FROM toolcrib_approvals WHERE batch = one.batch AND WHERE_SAME))`;
 
 /** Number of earlier approved requests of a caller among which the one for the same tool is looked for. */
 const LOOKED_AT = 200;
@@ -149,12 +153,16 @@ function conditionOf(state: ApprovalListing['state'], at: number): Statement {
     : { sql: 'state = ?', params: [state] };
 }
 
-function namedIn({ ids, batches }: Pick<ApprovalListing, 'ids' | 'batches'>): Statement {
+function namedIn({ ids, batches, callerId }: Pick<ApprovalListing, 'ids' | 'batches' | 'callerId'>): Statement {
   const among = (column: string, names: readonly string[] | undefined): string =>
     names === undefined ? '1 = 1' : `${column} IN (${names.map(() => '?').join(', ') || 'NULL'})`;
   return {
-    sql: `${among('id', ids)} AND ${among('batch', batches)}`,
-    params: [...(ids ?? []), ...(batches ?? []).map(indexText)],
+    sql: `${among('id', ids)} AND ${among('batch', batches)}${callerId === undefined ? '' : ' AND owner = ?'}`,
+    params: [
+      ...(ids ?? []),
+      ...(batches ?? []).map(indexText),
+      ...(callerId === undefined ? [] : [ownerKey(callerId)]),
+    ],
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Caller } from '../core/caller.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Store } from '../core/ports/store.ts';
-import type { ListedApproval } from '../core/ports/stored-approvals.ts';
+import type { ApprovalListing, ListedApproval } from '../core/ports/stored-approvals.ts';
 import { type ListedTask, TASK_STATES, type TaskState } from '../core/ports/stored-tasks.ts';
 import { TASK_DOOR } from '../core/ports/task-states.ts';
 import { defined, describe, didYouMean, readOptions } from '../core/read-options.ts';
@@ -137,7 +137,7 @@ export async function listPage(
   const callerId = by === undefined || by.operator === true ? {} : { callerId: by.id ?? '' };
   const after = place !== undefined && isParkedTask(place) ? { createdBefore: place.createdAt } : defined({ before });
   const found = await tasks.list({ ...filter, ...callerId, ...after, limit });
-  const parked = (await parkedCalls(approvals, filter))
+  const parked = (await parkedCalls(approvals, { ...filter, ...callerId }))
     .filter(({ caller }) => concerns(caller, by))
     .map(toParkedTask)
     .filter((call) => place === undefined || byAge(place, call) < 0);
@@ -170,18 +170,17 @@ function isParkedTask({ source }: Task): boolean {
 /** The parked calls that have not ended, as far as they fit the filter. */
 async function parkedCalls(
   approvals: {
-    list(options: {
-      readonly state: 'waiting' | 'approved' | 'claimed';
-      readonly limit: number;
-    }): Promise<readonly ListedApproval[]>;
+    list(options: ApprovalListing): Promise<readonly ListedApproval[]>;
   },
-  { state, outcome, tool }: TaskFilter,
+  { state, outcome, tool, ...callerId }: TaskFilter & Pick<ApprovalListing, 'callerId'>,
 ): Promise<readonly ListedApproval[]> {
   if (outcome !== undefined || state === 'done') return [];
   const states = (['waiting', 'approved', 'claimed'] as const).filter(
     (one) => state === undefined || PARKED_STATES[one] === state,
   );
-  const found = await Promise.all(states.map((one) => approvals.list({ state: one, limit: MOST })));
+  const found = await Promise.all(
+    states.map((one) => approvals.list({ state: one, ...defined(callerId, ['callerId']), limit: MOST })),
+  );
   return found.flat().filter((approval) => isParkedCall(approval) && (tool === undefined || approval.tool === tool));
 }
 

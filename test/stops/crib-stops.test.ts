@@ -195,7 +195,7 @@ it.each(['a retry', 'a gate'])('a tool that has begun does not begin again after
     runs++;
     return failed(toolError('upstream', 'busy', { retryable: true, retryAfterMs: 50 }));
   };
-  const look = defineTool({ name: 'look', description: 'Looks', effects: { readOnly: true }, run: busy });
+  const look = defineTool({ name: 'look', description: 'Looks', input: {}, effects: { readOnly: true }, run: busy });
   const isRetry = by === 'a retry';
   const crib = await createCrib({ tools: [look], extensions: isRetry ? [] : [again] });
   onTestFinished(() => crib.close());

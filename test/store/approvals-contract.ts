@@ -272,6 +272,10 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
       expect(await idsOf('approved')).toEqual([a]);
       expect(await idsOf('denied')).toEqual([b]);
       expect(await idsOf('claimed')).toEqual([c]);
+      const before = { id: c, createdAt: now - 2000 };
+      expect(await approvals.list({ before, limit: 1 })).toMatchObject([{ id: b }]);
+      expect(await approvals.list({ callerId: 'alice', limit: 10 })).toHaveLength(5);
+      expect(await approvals.list({ callerId: 'bob', limit: 10 })).toEqual([]);
       expect(await idsOf('expired')).toEqual([]);
       now += 60 * MINUTE;
       expect(await idsOf('waiting')).toEqual([]);

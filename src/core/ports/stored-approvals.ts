@@ -150,6 +150,10 @@ export interface ApprovalListing {
   readonly ids?: readonly string[];
   /** Only requests of these batches. */
   readonly batches?: readonly string[];
+  /** Only requests of this caller. */
+  readonly callerId?: string;
+  /** Only requests that are older than this one. */
+  readonly before?: Pick<ListedApproval, 'id' | 'createdAt'>;
   /** Lists one request of each batch. */
   readonly isOncePerBatch?: true;
   readonly limit: number;

@@ -35,6 +35,25 @@ describe('waiting requests', () => {
     expect((await execute(ask, 'wipe', { what: 'the operator has room' }, {}, token)).status).toBe(202);
   });
 
+  it('of one caller hide those of others neither from their callers nor from their approvers', async () => {
+    const { ask, crib } = await serve({ access: true });
+    crib.register({
+      name: 'pay',
+      description: 'x',
+      policy: { approval: 'always', approvers: ['role:boss'] },
+      run: () => 'paid',
+    });
+    const keyOf = async (name: string, role: string) => (await crib.keys.create({ name, roles: [role] }, 'test')).key;
+    const [ann, bob, boss] = [await keyOf('ann', 'dev'), await keyOf('bob', 'dev'), await keyOf('boss', 'boss')];
+    const { id } = (await execute(ask, 'pay', {}, {}, ann)).json.waiting;
+    await Promise.all(Array.from({ length: 60 }, (_, n) => execute(ask, 'wipe', { what: `${n}` }, {}, bob)));
+    for (const token of [ann, boss])
+      for (const query of ['limit=1', 'limit=1&state=waiting'])
+        expect((await ask(`/api/approvals?${query}`, { token })).json.approvals).toMatchObject([{ id }]);
+    expect((await ask('/api/tasks?limit=1', { token: ann })).json.tasks).toMatchObject([{ id }]);
+    expect((await ask('/api/approvals?limit=7', { token: bob })).json.approvals).toHaveLength(7);
+  });
+
   it('of a host with its own approver are limited, too', async () => {
     const { crib } = await serve(bounded('approval', 'maxPerCaller: 1'));
     const asked = Promise.withResolvers<void>();
