@@ -75,10 +75,12 @@ type Answered = readonly (readonly [string, readonly Outcome[]])[];
 function tableOf(answered: Answered): string[][] {
   const [, ours = []] = answered[0] ?? [];
   return [
-    ['method', 'NDCG@10', 'Recall@1', 'Recall@5', 'Recall@10', 'one in five', 'ours is better by (95 %)'],
+    ['method', 'NDCG@10', 'in English', 'Recall@1', 'Recall@5', 'Recall@10', 'one in five', 'ours is better by (95 %)'],
     ...answered.map(([name, list]) => [
       name,
-      ...[ndcg, recallAt(1), recallAt(5), recallAt(10), oneInFive].map((of) => percent(list.map(of))),
+      percent(list.map(ndcg)),
+      percent(list.filter(isEnglish).map(ndcg)),
+      ...[recallAt(1), recallAt(5), recallAt(10), oneInFive].map((of) => percent(list.map(of))),
       list === ours ? '' : differenceOf(ours.map(ndcg), list.map(ndcg)),
     ]),
   ];
@@ -123,6 +125,7 @@ function confidenceOf(outcomes: readonly Outcome[]): string[][] {
   ];
 }
 
+const isEnglish = ({ voice }: Outcome): boolean => voice.length > 2;
 const ndcg = ({ ndcg10 }: Outcome): number => ndcg10;
 const oneInFive = ({ found, relevant }: Outcome): number =>
   found.slice(0, 5).some((id) => relevant.includes(id)) ? 1 : 0;

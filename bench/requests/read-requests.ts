@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LabelledRequest } from '../../src/search/evaluate.ts';
+import type { ToolRow } from '../retrieval-data.ts';
 import { CATALOGUES, HELD_BACK, readCatalogue, readLines } from './catalogue-list.ts';
 
 /** Whose words a request is in; `none` is one that no tool answers. */
@@ -47,23 +48,31 @@ export function cataloguesOf(part: Part): readonly string[] {
 
 /** Prints what is wrong with the requests, and how many there are of each voice. */
 export function checkRequests(): void {
-  const seen = new Set<string>();
-  const counts = new Map<string, number>();
-  for (const name of CATALOGUES.keys()) {
-    const ids = new Set(readCatalogue(name)?.map(({ id }) => id));
-    const requests = readRequests(name);
-    for (const request of requests) {
-      const problems = problemsOf(request, { name, ids });
-      if (seen.has(request.query)) problems.push('the same request is there twice');
-      if (seen.has(`id ${request.id}`)) problems.push('another request has its id');
-      seen.add(request.query).add(`id ${request.id}`);
-      counts.set(request.voice, (counts.get(request.voice) ?? 0) + 1);
-      for (const problem of problems) console.log(`${name}, request ${request.id}: ${problem}.`);
-      if (problems.length > 0) process.exitCode = 1;
-    }
-    console.log(`${name}${HELD_BACK.has(name) ? ' (held back)' : ''}: ${requests.length} requests, ${ids.size} tools`);
+  const problems = problemsOfRequests((name) => readCatalogue(name));
+  for (const problem of problems) console.log(problem);
+  if (problems.length > 0) process.exitCode = 1;
+  const all = [...CATALOGUES.keys()].map((name) => [name, readRequests(name)] as const);
+  for (const [name, requests] of all) {
+    const tools = readCatalogue(name)?.length ?? 'unknown';
+    console.log(`${name}${HELD_BACK.has(name) ? ' (held back)' : ''}: ${requests.length} requests, ${tools} tools`);
   }
-  console.log(VOICES.map((voice) => `${voice} ${counts.get(voice) ?? 0}`).join(', '));
+  const voices = all.flatMap(([, requests]) => requests).map(({ voice }) => voice);
+  console.log(VOICES.map((voice) => `${voice} ${voices.filter((one) => one === voice).length}`).join(', '));
+}
+
+/** The problems of the requests as sentences. Ids of catalogues that `toolsOf` does not have are not checked. */
+export function problemsOfRequests(toolsOf: (name: string) => readonly ToolRow[] | undefined): readonly string[] {
+  const seen = new Set<string>();
+  return [...CATALOGUES.keys()].flatMap((name) => {
+    const ids = new Set(toolsOf(name)?.map(({ id }) => id));
+    return readRequests(name).flatMap((request) => {
+      const problems = problemsOf(request, { name, ids });
+      const keys = [`${name} ${request.query}`, `id ${request.id}`];
+      if (keys.some((key) => seen.has(key))) problems.push('another request has its text or its id');
+      for (const key of keys) seen.add(key);
+      return problems.map((problem) => `${name}, request ${request.id}: ${problem}.`);
+    });
+  });
 }
 
 interface Checked {
