@@ -1,6 +1,6 @@
 import type { ApprovalOptions, ApprovalPorts, Ask, Permit } from '../core/approval-request.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
-import type { RememberedApproval, StoredApproval } from '../core/ports/stored-approvals.ts';
+import type { StoredApproval } from '../core/ports/stored-approvals.ts';
 import { describeBound, type KeepBound, keepBoundsOf, RETRY_WITHOUT_ROOM_MS } from '../core/ports/stored-results.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
@@ -10,7 +10,8 @@ import { announceBatches, toMessage } from './announce.ts';
 import { askCallback, denied, LIBRARY_DOOR, nobodyToAsk, ownAnswerOf, SERVER_DOORS } from './ask-callback.ts';
 import { subjectOf } from './bind-request.ts';
 import { confirmByCallback, confirmThroughStore } from './confirm.ts';
-import { coversArguments, permitByGrant } from './grants.ts';
+import { coveringGrants, foreseeApproval, foreseeAsking, mismatchOf, notThere } from './find-answer.ts';
+import { permitByGrant } from './grants.ts';
 import { type ApprovalContext, type Asking, answerToOwn, awaitAnswer, type Step, settle } from './settle-request.ts';
 
 /** Doors whose parked calls a crib or a server runs after approval. */
@@ -34,10 +35,16 @@ export function createApprover(
   const { timeoutMs = USUAL_TIMEOUT_MS, clock = ports.clock } = options;
   const { store, poller, recheck, redact, warn, onParked, schemas } = ports;
   if (store === undefined)
-    return { ask: askCallback({ clock, timeoutMs }), confirm: confirmByCallback({ clock, timeoutMs }) };
+    return {
+      ask: askCallback({ clock, timeoutMs }),
+      confirm: confirmByCallback({ clock, timeoutMs }),
+      foresee: async (call, question) => foreseeAsking(call, question),
+    };
   const rest = { poller, recheck, redact, warn, onParked, schemas };
   const context = { approvals: store.approvals, clock, timeoutMs, bounds: keepBoundsOf(options), ...rest };
-  if (hook === undefined) return { ask: requestApproval(context), confirm: confirmThroughStore(context) };
+  const foresee: ApprovalPorts['foresee'] = (call, question) =>
+    foreseeApproval({ call, question, subject: subjectOf(call, question, timeoutMs), context });
+  if (hook === undefined) return { ask: requestApproval(context), confirm: confirmThroughStore(context), foresee };
   const { url, secret } = hook;
   const webhook = createWebhook({ url, sign: (text) => ports.sign(secret, text), clock, warn });
   const announce = (approval: StoredApproval) => webhook.send(toMessage([approval], redact));
@@ -50,7 +57,7 @@ export function createApprover(
     batches.stop();
     await webhook.close();
   };
-  return { ask: requestApproval(announcing), confirm: confirmThroughStore(announcing), close };
+  return { ask: requestApproval(announcing), confirm: confirmThroughStore(announcing), foresee, close };
 }
 
 /** Requests approval through the store, so that approvers can answer later, even after a restart. Each approval is used once. */
@@ -95,18 +102,7 @@ async function lookOnce(asking: Asking): Promise<Step> {
 }
 
 async function rememberedPermit(asking: Asking): Promise<Permit | undefined> {
-  const { call, subject, context } = asking;
-  const covering: RememberedApproval[] = [];
-  for (const one of await context.approvals.remembered(subject))
-    if (coversArguments(one, call.input, context.schemas) && (await stillCounts(one, asking))) covering.push(one);
-  return permitByGrant(covering, context);
-}
-
-/** An approval that a caller gave itself counts only if the caller could approve this call now. */
-async function stillCounts({ id, by }: RememberedApproval, { call, subject, context }: Asking): Promise<boolean> {
-  if (by !== subject.callerId || call.caller.operator === true || subject.approvers.includes('caller')) return true;
-  const given = await context.approvals.get(id);
-  return given?.approvers.includes('caller') === false; // then a host's approver with the same name gave it
+  return permitByGrant(await coveringGrants(asking), asking.context);
 }
 
 // A caller with an approval callback may ask again after a denial; other callers may not.
@@ -169,24 +165,4 @@ function waitingFor({ id, expiresAt, parked, notByCaller }: StoredApproval, call
 /** True if the crib runs the call after approval. Nested calls are excluded: the outer tool needs their result. */
 function isRunLater({ door, parent }: ToolCall): boolean {
   return parent === undefined && RUN_LATER_DOORS.includes(door);
-}
-
-/** The reason why the named approval does not fit the call. Other callers do not learn that it exists. */
-function mismatchOf({ call, subject }: Asking, approval: StoredApproval): FailedResult | undefined {
-  const id = `The approval "${call.approvalId}"`;
-  if (approval.callerId !== subject.callerId || approval.profile !== subject.profile) return notThere(call);
-  if (approval.tool !== subject.tool) return denied(`${id} is for another tool. Call without it to request a new one.`);
-  if (approval.argumentsHash !== subject.argumentsHash)
-    return denied(`${id} is for other arguments. Call without it to request a new one.`);
-  if (subject.answersHash !== undefined && approval.answersHash !== subject.answersHash)
-    return denied(`${id} is for other answers to the tool's questions. Call without it to request a new one.`);
-  if (approval.insideHash !== subject.insideHash)
-    return denied(`${id} was requested inside another call. Call without it to request a new one.`);
-  if (approval.definitionHash !== subject.definitionHash)
-    return denied(`${id} is for "${subject.tool}" as it was before it changed. Call without it to request a new one.`);
-  return undefined;
-}
-
-function notThere({ approvalId }: ToolCall): FailedResult {
-  return denied(`The approval "${approvalId}" was not found. Call without it to request one.`);
 }

@@ -9,7 +9,7 @@ import { defined } from '../core/read-options.ts';
 import { redactResult } from '../core/redact-result.ts';
 import type { SaidAlong, TakenUp, ToolCall } from '../core/tool-call.ts';
 import { messageOf } from '../core/tool-error.ts';
-import { failed, type ToolResult } from '../core/tool-result.ts';
+import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import {
   callerOf,
   couldNotAsk,
@@ -195,15 +195,20 @@ export async function settle(asking: Asking, approval: StoredApproval | undefine
       if (approval.parked !== undefined) return returnParkedResult(asking, approval);
       return call.approvalId === undefined ? 'again' : usedUp(name, approval);
     default:
-      return denied(`The approval for "${name}" expired or was withdrawn. Call it again to request a new one.`);
+      return noLongerOpen(name);
   }
 }
 
+/** The refusal of a call whose request has ended without an answer. */
+export function noLongerOpen(tool: string): FailedResult {
+  return denied(`The approval for "${tool}" expired or was withdrawn. Call it again to request a new one.`);
+}
+
 /** A refusal if the caller lost its key or its profile while it waited. The approval is not used. */
-async function barredFrom(
+export async function barredFrom(
   { unlisted, profile }: StoredApproval,
   { call, context }: Asking,
-): Promise<ToolResult | undefined> {
+): Promise<FailedResult | undefined> {
   const reason = await context.recheck(unlisted.caller, profile);
   if (reason === undefined) return undefined;
   return denied(`"${call.spec.name}" was approved, but its caller may no longer call it: ${reason}.`);

@@ -9,6 +9,8 @@ export interface LayerVerdict {
   readonly layer: string;
   readonly verdict: Foresight['verdict'];
   readonly says: string;
+  /** Prices and limits behind the reason, for operators. */
+  readonly detail?: string;
   readonly error?: ToolError;
 }
 

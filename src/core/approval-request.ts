@@ -1,4 +1,5 @@
 import type { Approve, Caller } from './caller.ts';
+import type { Foresight } from './extension.ts';
 import type { MaybePromise } from './json.ts';
 import type { ApprovalMode, Approver } from './policy.ts';
 import { type Remember, readRemember } from './ports/remember.ts';
@@ -105,5 +106,7 @@ export interface ApprovalOptions extends Partial<KeepBounds> {
 export interface ApprovalPorts {
   readonly ask: Ask;
   readonly confirm: Confirm;
+  /** Judges a call without asking, claiming or counting anything. */
+  foresee(call: ToolCall, question: Question): Promise<Foresight>;
   close?(): Promise<void>;
 }

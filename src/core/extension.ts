@@ -21,6 +21,8 @@ export interface Foresight {
   readonly verdict: 'pass' | 'ask' | 'refuse' | 'unknown';
   /** The reason in words. */
   readonly says: string;
+  /** Prices and limits behind the reason, for operators. */
+  readonly detail?: string;
   readonly error?: ToolError;
   readonly call?: ToolCall;
 }

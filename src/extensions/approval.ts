@@ -42,7 +42,7 @@ export const approval: ExtensionRecord<ApprovalConfig & WithClock> = {
     const { mode = 'dangerous', timeoutMs } = options;
     requireBounds(options, 'approval()');
     readPolicy({ approval: mode, timeoutMs }, 'approval()');
-    const { ask, confirm, close } = ports.approver(options, ports);
+    const { ask, confirm, foresee, close } = ports.approver(options, ports);
     return {
       defaults: { approval: mode },
       applies: mayAsk,
@@ -56,10 +56,7 @@ export const approval: ExtensionRecord<ApprovalConfig & WithClock> = {
       [FORESEE](call) {
         const question = questionOf(call);
         if (question === undefined) return { verdict: 'pass', says: 'The call requires no approval.' };
-        const { approvers = [] } = call.spec.policy;
-        const who = ['operator', ...approvers.filter((one) => one !== 'operator')].join(', ');
-        const says = `The call requires approval: ${question.reason}. Approvers: ${who}. A remembered approval may cover it.`;
-        return { verdict: 'ask', says };
+        return foresee(call, question);
       },
     };
   },

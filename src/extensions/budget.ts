@@ -35,10 +35,21 @@ export const budget: ExtensionRecord = {
         if (settled.status === 'failed' && !hasBegun(call)) await budgets.refund(cells, price).catch(() => undefined);
         return settled;
       },
-      [FORESEE]({ spec }) {
-        const { price = 0, budgets: held = [] } = spec.policy;
-        const limits = held.map(({ scope, amount, perMs }) => `${amount} per ${perMs} ms for each ${scope}`);
-        return { verdict: 'unknown', says: `The call costs ${price}, charged when it runs: ${limits.join('; ')}.` };
+      async [FORESEE](call) {
+        const { price = 0, budgets: held = [] } = call.spec.policy;
+        const cells = held.map((one) => cellOf(one, call));
+        const spent = await budgets.spent(cells);
+        const full = cells.find((cell, at) => (spent[at] ?? 0) + price > mostOf(cell));
+        if (full !== undefined) {
+          const { error } = exceeded(full, price, periodEnd(full.perMs, clock.now()) - clock.now());
+          return { verdict: 'refuse', says: error.message, error };
+        }
+        const rests = held.map(({ scope, amount, perMs }, at) => {
+          const left = Number((amount - (spent[at] ?? 0)).toPrecision(12)); // without the rounding errors of sums
+          return `${left} of ${amount} left per ${perMs} ms for each ${scope}`;
+        });
+        const detail = `It costs ${price}, charged when it runs: ${rests.join('; ')}.`;
+        return { verdict: 'pass', says: 'The budgets allow the call now.', detail };
       },
     };
   },
@@ -59,8 +70,11 @@ async function charged(
     );
   }
   if (answer.ok) return undefined;
-  const { amount, perMs } = answer.spent;
-  const retryAfterMs = Math.ceil(answer.resetsInMs);
+  return exceeded(answer.spent, price, answer.resetsInMs);
+}
+
+function exceeded({ amount, perMs }: BudgetCell, price: number, resetsInMs: number): FailedResult {
+  const retryAfterMs = Math.ceil(resetsInMs);
   const message = `The call costs ${price}, which exceeds the rest of a budget of ${amount} per ${perMs} ms. The budget is renewed in ${retryAfterMs} ms.`;
   return failed(toolError('rate_limited', message, { retryable: true, retryAfterMs }));
 }
@@ -90,6 +104,7 @@ function budgetsInMemory(clock: Clock): StoredBudgets {
       for (const cell of cells) add(cell, price, now);
       return { ok: true };
     },
+    spent: async (cells) => cells.map((cell) => spentNow(cell, clock.now())),
     async refund(cells, price) {
       for (const cell of cells) add(cell, -price, clock.now());
     },

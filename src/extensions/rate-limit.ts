@@ -65,9 +65,9 @@ export const rateLimit: ExtensionRecord<RateLimitConfig & WithClock> = {
           return settled;
         });
       },
-      [FORESEE](call) {
-        if (shared !== undefined) return { verdict: 'unknown', says: 'The rates are counted when the call is made.' };
-        const waitMs = excessOf(metersOf(call.spec.policy.rates), call, clock.now());
+      async [FORESEE](call) {
+        const meters = metersOf(call.spec.policy.rates);
+        const waitMs = await (shared?.waitMs(cellsOf({ meters, call })) ?? excessOf(meters, call, clock.now()));
         if (waitMs === 0) return { verdict: 'pass', says: 'The rate limits allow the call now.' };
         const { error } = tooMany(waitMs);
         return { verdict: 'refuse', says: error.message, error };
@@ -93,17 +93,22 @@ interface Counted {
   readonly call: ToolCall;
 }
 
-/** Rate limits shared by several processes. */
-async function limitShared(
-  { shared, clock }: { readonly shared: StoredRates; readonly clock: Clock },
-  { meters, call }: Counted,
-  next: Next,
-): Promise<ToolResult> {
-  const cells = meters.map(({ rate: { of, scope, amount, perMs } }) => ({
+function cellsOf({ meters, call }: Counted): readonly RateCell[] {
+  return meters.map(({ rate: { of, scope, amount, perMs } }) => ({
     name: JSON.stringify([of ?? '', scope, amount, perMs, subjectOf(scope, call)]),
     amount,
     perMs,
   }));
+}
+
+/** Rate limits shared by several processes. */
+async function limitShared(
+  { shared, clock }: { readonly shared: StoredRates; readonly clock: Clock },
+  counted: Counted,
+  next: Next,
+): Promise<ToolResult> {
+  const { call } = counted;
+  const cells = cellsOf(counted);
   const begunAt = clock.now();
   const refusal = await chargeShared(shared, cells);
   if (refusal !== undefined) return refusal;

@@ -15,6 +15,16 @@ export function rates(engine: SqlEngine): StoredRates {
       const [row] = await engine.read(sql`SELECT toolcrib_charge(${JSON.stringify(cells)}) AS wait_ms`);
       return row === undefined ? 0 : numberOf(row, 'wait_ms');
     },
+    waitMs: async (cells) => {
+      const [row] = await engine.read(sql`
+        SELECT max(greatest(coalesce(rate.full_until, 0), now_ms) - now_ms + cell."perMs" / cell.amount - cell."perMs") AS wait_ms
+        FROM (SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now_ms) AS clock
+        CROSS JOIN json_to_recordset(CAST(${JSON.stringify(cells)} AS json))
+          AS cell(name TEXT, amount DOUBLE PRECISION, "perMs" DOUBLE PRECISION)
+        LEFT JOIN toolcrib_rates AS rate ON rate.name = cell.name`);
+      const excess = row === undefined ? 0 : numberOf(row, 'wait_ms');
+      return excess > EXACT_MS ? excess : 0;
+    },
     async refund(given, elapsedMs) {
       await engine.write(
         inOneOrder(given).map(
@@ -25,6 +35,9 @@ export function rates(engine: SqlEngine): StoredRates {
     },
   };
 }
+
+/** A wait up to this is a rounding error, as in `toolcrib_charge`. */
+const EXACT_MS = 0.001;
 
 /** Expired periods are removed after this many charges. */
 const CHARGES_PER_PURGE = 1000;
@@ -53,6 +66,11 @@ export function budgets(engine: SqlEngine, now: () => number): StoredBudgets {
       const spent = cells.find((cell) => spentBy(cell) + price > mostOf(cell));
       if (spent === undefined) throw new Error('no budget is spent, and yet nothing was charged');
       return { ok: false, spent, resetsInMs: periodEnd(spent.perMs, at) - at };
+    },
+    async spent(cells) {
+      const known = { sql: `${spentOf(cells).sql} AND ends_at > ?`, params: [...namesOf(cells), now()] };
+      const rows = new Map((await engine.read(known)).map((row) => [textOf(row, 'name'), numberOf(row, 'spent')]));
+      return cells.map(({ name }) => rows.get(name) ?? 0);
     },
     async refund(given, price) {
       await engine.write(

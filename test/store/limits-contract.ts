@@ -12,6 +12,7 @@ export function budgetsContract(opened: (options?: Partial<StoreOptions>) => Pro
     const [wide, narrow] = [cell('wide', 10), cell('narrow', 1)];
     expect(await budgets.charge([wide, narrow], 1)).toEqual({ ok: true });
     expect(await budgets.charge([wide, narrow], 1)).toEqual({ ok: false, spent: narrow, resetsInMs: HOUR - 1000 });
+    expect(await budgets.spent([wide, narrow, cell('new', 1)])).toEqual([1, 1, 0]);
     expect(await budgets.charge([wide], 9)).toEqual({ ok: true });
     expect(await budgets.charge([wide], 0.1)).toMatchObject({ ok: false, spent: wide });
   });
@@ -23,6 +24,7 @@ export function budgetsContract(opened: (options?: Partial<StoreOptions>) => Pro
     now = 11 * HOUR - 1;
     expect(await budgets.charge([cell('a', 1)], 1)).toMatchObject({ ok: false, resetsInMs: 1 });
     now = 11 * HOUR;
+    expect(await budgets.spent([cell('a', 1)])).toEqual([0]);
     expect(await budgets.charge([cell('a', 1)], 1)).toEqual({ ok: true });
   });
 
@@ -73,6 +75,8 @@ export function ratesContract(opened: (options?: Partial<StoreOptions>) => Promi
     const { rates } = await opened();
     for (let time = 0; time < 3; time++) expect(await rates.charge([cell('a', 3)])).toBe(0);
     const waitMs = await rates.charge([cell('a', 3)]);
+    const shownMs = await rates.waitMs([cell('b', 1), cell('a', 3)]);
+    expect([shownMs > 0 && shownMs <= waitMs, await rates.waitMs([cell('b', 1)])]).toEqual([true, 0]);
     expect(waitMs).toBeGreaterThan(0);
     expect(waitMs).toBeLessThanOrEqual(HOUR / 3);
   });

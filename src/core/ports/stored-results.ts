@@ -74,6 +74,8 @@ export interface RateCell {
 export interface StoredRates {
   /** Charges one call to all cells and returns 0, or charges none and returns the milliseconds to wait. */
   charge(cells: readonly RateCell[]): Promise<number>;
+  /** The milliseconds to wait until all cells allow a call; 0 if they allow it now. Charges nothing. */
+  waitMs(cells: readonly RateCell[]): Promise<number>;
   /** Refunds a call that was charged `elapsedMs` ago. */
   refund(cells: readonly RateCell[], elapsedMs: number): Promise<void>;
 }
@@ -99,6 +101,8 @@ export type BudgetAnswer =
 export interface StoredBudgets {
   /** Charges the price to all budgets, or to none. */
   charge(cells: readonly BudgetCell[], price: number): Promise<BudgetAnswer>;
+  /** The amount that each budget has spent in the current period. */
+  spent(cells: readonly BudgetCell[]): Promise<readonly number[]>;
   /** Refunds a call that never began. */
   refund(cells: readonly BudgetCell[], price: number): Promise<void>;
 }

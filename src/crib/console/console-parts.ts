@@ -52,5 +52,10 @@ async function judgeInChest(
   await (chest as EnterableChest)[ENTER]({ name, input, options, dryRun }); // every chest of a crib can be entered
   const isSilent = ({ layer, verdict, says }: LayerVerdict) =>
     verdict === 'unknown' && says === DECIDES_LATER && EXTENSION_ORDER.some((row) => row.name === layer);
-  return dryRun.layers.filter((layer) => !isSilent(layer)).map((layer) => ({ ...layer, says: redact(layer.says) }));
+  return dryRun.layers.flatMap((layer) => {
+    const { says, detail } = layer;
+    return isSilent(layer)
+      ? []
+      : [{ ...layer, says: redact(says), ...(detail !== undefined && { detail: redact(detail) }) }];
+  });
 }

@@ -93,9 +93,60 @@ describe('a dry run', () => {
     const { key } = await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test');
     const dry = async (by: string) =>
       JSON.stringify((await execute(ask, 'priced', {}, { dryRun: true, profile: 'usual' }, by)).json);
-    expect(await dry(key)).toContain('"layer":"budget","verdict":"unknown"');
+    expect(await dry(key)).toContain('"layer":"budget","verdict":"pass"');
     expect(await dry(key)).not.toMatch(/7123|991234/);
     expect(await dry(token)).toMatch(/7123.*991234/);
+  });
+
+  it('tells what is left of a budget, and refuses what exceeds it, without charging', async () => {
+    const { ask, crib, token } = await serve();
+    const policy = { price: 0.1, budgets: [{ scope: 'tool', amount: 0.3, perMs: 1e12 }] };
+    crib.register({ name: 'priced', description: 'Costs', policy, run: () => 1 } as unknown as ToolInput);
+    const dry = async () => {
+      const { json } = await execute(ask, 'priced', {}, { dryRun: true }, token);
+      return [json.would, json.layers.find(({ layer }: { layer: string }) => layer === 'budget')];
+    };
+    expect(await dry()).toMatchObject(['run', { says: expect.stringContaining('0.3 of 0.3 left') }]);
+    await execute(ask, 'priced', {});
+    await execute(ask, 'priced', {});
+    expect(await dry()).toMatchObject(['run', { says: expect.stringContaining('0.1 of 0.3 left') }]);
+    await execute(ask, 'priced', {});
+    const exceeded = { verdict: 'refuse', code: 'rate_limited', retryAfterMs: expect.any(Number) };
+    expect(await dry()).toMatchObject(['refuse', exceeded]);
+    const { json } = await execute(ask, 'priced', {});
+    expect((await dry())[1].says).toContain(json.error.message.slice(0, 70));
+  });
+
+  it('looks up answers: waiting, approved, denied and remembered ones, and uses none of them', async () => {
+    const { ask, deeds, token } = await serve();
+    const dry = async (input: object, more: object = {}) => {
+      const { json } = await execute(ask, 'wipe', input, { dryRun: true, ...more });
+      return [json.would, json.layers.find(({ layer }: { layer: string }) => layer === 'approval')?.says];
+    };
+    const park = async (what: string) => (await execute(ask, 'wipe', { what })).json.waiting.id;
+    const answer = (id: string, decision: string, more = {}) =>
+      ask(`/api/approvals/${id}`, { body: { decision, ...more }, token });
+    const waiting = await park('a');
+    expect(await dry({ what: 'a' })).toEqual(['ask', `This call already waits for the approval ${waiting}.`]);
+    expect(await dry({ what: 'b' }, { approvalId: waiting })).toEqual([
+      'refuse',
+      expect.stringContaining('other arguments'),
+    ]);
+    expect(await dry({ what: 'a' }, { approvalId: 'none' })).toEqual(['refuse', expect.stringContaining('not found')]);
+    await answer(waiting, 'approve');
+    for (let turn = 0; turn < 2; turn++)
+      expect(await dry({ what: 'a' })).toEqual(['run', `operator has approved this call (${waiting}).`]);
+    await answer(await park('c'), 'deny');
+    expect(await dry({ what: 'c' })).toEqual(['refuse', expect.stringContaining('denied')]);
+    const kept = await park('d');
+    const remember = { uses: 1, forMs: 60_000, vary: { what: { type: 'string', maxLength: 1 } } } as const;
+    await answer(kept, 'approve', { remember });
+    for (let turn = 0; turn < 2; turn++)
+      expect(await dry({ what: 'e' })).toEqual(['run', `The remembered approval ${kept} by operator covers the call.`]);
+    expect((await dry({ what: 'too long' }))[0]).toBe('ask');
+    expect((await execute(ask, 'wipe', { what: 'e' })).json.status).toBe('done');
+    expect((await dry({ what: 'f' }))[0], 'the one use is gone').toBe('ask');
+    expect(deeds.wiped).toEqual([{ what: 'e' }]);
   });
 
   it('judges rules by the arguments', async () => {

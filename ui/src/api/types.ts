@@ -1469,7 +1469,7 @@ export interface operations {
                             /** @description The extension, or entry for what is decided before any of them. */
                             layer: string;
                             /**
-                             * @description unknown: only known when the call is made.
+                             * @description unknown: an extension of the host decides when the call is made.
                              * @enum {string}
                              */
                             verdict: "pass" | "ask" | "refuse" | "unknown";

@@ -57,7 +57,10 @@ const DRY_RUN = object({
   layers: list(
     object({
       layer: text('The extension, or entry for what is decided before any of them.'),
-      verdict: choice(['pass', 'ask', 'refuse', 'unknown'], 'unknown: only known when the call is made.'),
+      verdict: choice(
+        ['pass', 'ask', 'refuse', 'unknown'],
+        'unknown: an extension of the host decides when the call is made.',
+      ),
       says: text(),
       'code?': text('The error code of the refusal.'),
       'retryAfterMs?': number(),
@@ -179,7 +182,9 @@ async function judge(asked: RouteRequest, { input, profile, caller, ...said }: J
   const { name = '' } = asked.params;
   const layers = await crib.server.dryRun(chest, name, input, { ...said, door: 'rest', park: true });
   const refusal = layers.find(({ verdict }) => verdict === 'refuse');
-  const asks = layers.some(({ verdict }) => verdict === 'ask');
+  // Rules ask by the approval layer, which knows whether a remembered approval covers the call.
+  const isCovered = layers.some(({ layer, verdict }) => layer === 'approval' && verdict === 'pass');
+  const asks = !isCovered && layers.some(({ verdict }) => verdict === 'ask');
   const visible = chest.get(name) !== undefined;
   const issues = layers.flatMap(({ error }) => (error?.code === 'invalid_input' ? (error.issues ?? []) : []));
   const isInvalid = layers.some(({ error }) => error?.code === 'invalid_input');
@@ -194,10 +199,10 @@ async function judge(asked: RouteRequest, { input, profile, caller, ...said }: J
     visible,
     ...(visible && { valid: !isInvalid }),
     ...(issues.length > 0 && { issues }),
-    layers: layers.map(({ error, ...layer }) => ({
+    layers: layers.map(({ error, detail, ...layer }) => ({
       ...layer,
-      // Prices, budgets and gates of the host are policy, which callers do not see.
-      ...(layer.verdict === 'unknown' && !asker.operator && { says: 'This is decided when the call is made.' }),
+      // Prices and budgets are policy, which callers do not see.
+      ...(detail !== undefined && asker.operator && { says: `${layer.says} ${detail}` }),
       ...defined({ code: error?.code, retryAfterMs: error?.retryAfterMs }),
     })),
     ...(asker.operator && explained(asked, { name, profile, caller })),

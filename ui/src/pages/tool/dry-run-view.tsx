@@ -13,17 +13,23 @@ interface DryRun {
   readonly issues?: readonly { readonly path: string; readonly message: string }[];
   readonly layers: readonly {
     readonly layer: string;
-    readonly verdict: 'pass' | 'ask' | 'refuse';
+    readonly verdict: keyof typeof LAYER_VERDICTS;
     readonly says: string;
   }[];
 }
 
-const VERDICTS: Readonly<Record<DryRun['would'] | 'pass', readonly [Tone, string]>> = {
+const VERDICTS: Readonly<Record<DryRun['would'], readonly [Tone, string]>> = {
   run: ['good', 'The call would run.'],
   ask: ['warn', 'The call would wait for approval.'],
   refuse: ['danger', 'The call would be refused.'],
-  pass: ['good', 'passes'],
 };
+
+const LAYER_VERDICTS = {
+  pass: ['good', 'passes'],
+  ask: ['warn', 'asks'],
+  refuse: ['danger', 'refuses'],
+  unknown: ['quiet', 'decides when it runs'],
+} as const satisfies Readonly<Record<string, readonly [Tone, string]>>;
 
 /** The verdict of every layer. Nothing has run. */
 export function DryRunView({ body }: { readonly body: string }) {
@@ -47,9 +53,7 @@ export function DryRunView({ body }: { readonly body: string }) {
             <tr key={layer}>
               <td className={`name ${classes.layer}`}>{layer}</td>
               <td>
-                <Status tone={VERDICTS[verdict][0]}>
-                  {verdict === 'pass' ? 'passes' : verdict === 'ask' ? 'asks' : 'refuses'}
-                </Status>
+                <Status tone={LAYER_VERDICTS[verdict][0]}>{LAYER_VERDICTS[verdict][1]}</Status>
               </td>
               <td className="soft">
                 <VisibleText text={says} lines="many lines" />
