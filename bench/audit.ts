@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type Chest, type Crib, createCrib, defineTool } from 'toolcrib';
-import { median, printTable } from './measure.ts';
+import { median, microsecondsOf, printTable, spreadOf } from './measure.ts';
 
 const CALLS = 100_000;
 const WARM_UP = 20_000;
@@ -23,12 +23,10 @@ export async function benchAudit(): Promise<void> {
       on.push(await costOf(folder, `on-${round}`, ''));
     }
     const { rowsPerSecond, verifyMs } = await recordAndVerify(folder);
-    const shown = (costs: readonly Cost[], key: keyof Cost) =>
-      `${median(costs.map((cost) => cost[key])).toFixed(2)} us`;
-    printTable('One call of add: access, two rates, concurrency, timeout, retry, metrics', [
-      ['', 'median', 'mean', 'on this thread'],
-      ['without audit', shown(off, 'medianUs'), shown(off, 'meanUs'), shown(off, 'threadUs')],
-      ['with audit', shown(on, 'medianUs'), shown(on, 'meanUs'), shown(on, 'threadUs')],
+    printTable('One call of an asynchronous tool: all guards, metrics, a store; us', [
+      ['', 'CPU, this thread (mean / median)', 'CPU, all threads (mean / median)', 'wall (mean / median)'],
+      ['without audit', ...shown(off)],
+      ['with audit', ...shown(on)],
     ]);
     printTable('The audit', [
       ['rows recorded, hashed and committed', `${Math.round(rowsPerSecond).toLocaleString('en')} rows/s`],
@@ -39,13 +37,23 @@ export async function benchAudit(): Promise<void> {
   }
 }
 
+/** Microseconds of one call in one round. */
 interface Cost {
-  /** Of single calls. */
+  /** Of single calls: what is written in between does not show. */
   readonly medianUs: number;
-  /** Of all time that passed: what is written in between, too. */
-  readonly meanUs: number;
-  /** Of the time this thread worked, whatever else runs on the machine. */
+  readonly wallUs: number;
   readonly threadUs: number;
+  /** Of all threads, until the last row is written. */
+  readonly processUs: number;
+}
+
+function shown(costs: readonly Cost[]): readonly string[] {
+  const spreads = (['threadUs', 'processUs'] as const).map((key) => spreadOf(costs.map((cost) => cost[key])));
+  const wall = spreadOf(costs.map(({ wallUs }) => wallUs)).mean;
+  const single = median(costs.map(({ medianUs }) => medianUs));
+  return [...spreads, { mean: wall, median: single }].map(
+    ({ mean, median: middle }) => `${mean.toFixed(2)} / ${middle.toFixed(2)}`,
+  );
 }
 
 async function open(folder: string, name: string, extensions: string): Promise<{ crib: Crib; chest: Chest }> {
@@ -66,7 +74,7 @@ async function open(folder: string, name: string, extensions: string): Promise<{
       timeoutMs: 5000,
       retries: 2,
     },
-    run: ({ a, b }) => a + b,
+    run: async ({ a, b }) => a + b,
   });
   const policy = { rates: [{ scope: 'profile' as const, amount: 1e12, perMs: 1000 }] };
   const crib = await createCrib({ configFile, tools: [add], profiles: { assistant: { policy } }, watch: false });
@@ -77,14 +85,16 @@ async function costOf(folder: string, name: string, extensions: string): Promise
   const { crib, chest } = await open(folder, name, extensions);
   await call(chest, WARM_UP);
   const times = new Float64Array(CALLS);
-  const cpu = process.threadCpuUsage();
+  const [thread, all] = [process.threadCpuUsage(), process.cpuUsage()];
   const begin = performance.now();
   await call(chest, CALLS, times);
   const elapsedMs = performance.now() - begin;
-  const used = process.threadCpuUsage(cpu);
+  await crib.calls.list({ limit: 1 }); // waits for what was recorded
+  const threadUs = microsecondsOf(process.threadCpuUsage(thread)) / CALLS;
+  const processUs = microsecondsOf(process.cpuUsage(all)) / CALLS;
   await crib.close();
   const middle = times.sort()[CALLS / 2] ?? Number.NaN;
-  return { medianUs: middle * 1000, meanUs: (elapsedMs * 1000) / CALLS, threadUs: (used.user + used.system) / CALLS };
+  return { medianUs: middle * 1000, wallUs: (elapsedMs * 1000) / CALLS, threadUs, processUs };
 }
 
 /** As a server would: the event loop has its turn now and then. */

@@ -6,49 +6,76 @@ export interface Contender {
   run(): unknown;
 }
 
+/** A figure of every round. */
+export interface Spread {
+  readonly mean: number;
+  readonly median: number;
+}
+
 export interface Timing {
   readonly name: string;
   readonly note: string;
-  /** Median of the rounds. */
+  /** Median time of the rounds. */
   readonly microseconds: number;
-  /** Mean CPU time of this thread: collecting garbage counts, and whatever else runs on the machine does not. */
-  readonly threadMicroseconds: number;
+  /** CPU time of this thread: garbage that it collects counts, and whatever else runs on the machine does not. */
+  readonly thread: Spread;
+  /** CPU time of all threads of the process: garbage and rows are also handled on others. */
+  readonly process: Spread;
 }
 
-const ROUNDS = 400;
-/** Shorter than a turn of the scheduler, so that most rounds are not interrupted. */
-const ROUND_MS = 1.5;
+interface Samples {
+  readonly wall: number[];
+  readonly thread: number[];
+  readonly process: number[];
+}
 
-/** Time of one call of each contender. Rounds take turns, so that a noisy moment hits all alike. */
+const ROUNDS = 60;
+/** Long enough for the clock of the CPU time, which some systems advance by milliseconds. */
+const ROUND_MS = 20;
+
+/** Cost of one call of each contender. Rounds take turns, so that a noisy moment hits all alike. */
 export async function compare(contenders: readonly Contender[]): Promise<readonly Timing[]> {
-  const batches = new Map<Contender, number>();
-  for (const contender of contenders) batches.set(contender, await batchSize(contender));
-  const times = new Map<Contender, number[]>(contenders.map((contender) => [contender, []]));
-  const cpu = new Map<Contender, number>();
+  const measured: { contender: Contender; count: number; samples: Samples }[] = [];
+  for (const contender of contenders)
+    measured.push({ contender, count: await batchSize(contender), samples: { wall: [], thread: [], process: [] } });
   for (let round = 0; round < ROUNDS; round++) {
-    for (const contender of contenders) {
-      const before = process.threadCpuUsage();
-      times.get(contender)?.push(await timeBatch(contender, batches.get(contender) ?? 1));
-      const { user, system } = process.threadCpuUsage(before);
-      cpu.set(contender, (cpu.get(contender) ?? 0) + user + system);
-    }
+    for (const { contender, count, samples } of measured) await measureBatch(contender, count, samples);
   }
-  return contenders.map((contender) => ({
+  return measured.map(({ contender, samples }) => ({
     name: contender.name,
     note: contender.note ?? '',
-    microseconds: median(times.get(contender) ?? []),
-    threadMicroseconds: (cpu.get(contender) ?? 0) / (ROUNDS * (batches.get(contender) ?? 1)),
+    microseconds: median(samples.wall),
+    thread: spreadOf(samples.thread),
+    process: spreadOf(samples.process),
   }));
 }
 
+async function measureBatch(contender: Contender, count: number, samples: Samples): Promise<void> {
+  const [thread, all] = [process.threadCpuUsage(), process.cpuUsage()];
+  samples.wall.push(await timeBatch(contender, count));
+  samples.thread.push(microsecondsOf(process.threadCpuUsage(thread)) / count);
+  samples.process.push(microsecondsOf(process.cpuUsage(all)) / count);
+}
+
+/** User and system time together. */
+export function microsecondsOf({ user, system }: NodeJS.CpuUsage): number {
+  return user + system;
+}
+
+export function spreadOf(values: readonly number[]): Spread {
+  return { mean: values.reduce((sum, value) => sum + value, 0) / values.length, median: median(values) };
+}
+
 const WARM_UP_MS = 800; // compiling takes its time while other programs run
+
+const MIN_CALLS = 10;
 
 /** How many calls fill a round, measured with warm code. */
 async function batchSize(contender: Contender): Promise<number> {
   const end = performance.now() + WARM_UP_MS;
   const times: number[] = [];
   while (performance.now() < end) times.push(await timeBatch(contender, 100));
-  return Math.max(10, Math.round((ROUND_MS * 1000) / median(times)));
+  return Math.max(MIN_CALLS, Math.round((ROUND_MS * 1000) / median(times)));
 }
 
 /** Microseconds a call. */
