@@ -88,7 +88,7 @@ export class Cancellation {
     this.#reason = reason;
     this.#controller?.abort(abortError(reason));
     this.abortFollowers(reason);
-    this.release();
+    this.#unlink();
   }
 
   /** Aborts all current followers, but no later ones. */
@@ -120,8 +120,12 @@ export class Cancellation {
     return () => this.#remove(link);
   }
 
-  /** Unsubscribes from the parent and the external signal, which may live much longer. */
+  /** Unsubscribes from the parent and the external signal, which may live much longer. Followers that are being aborted stay. */
   release(): void {
+    if (this.#reason === undefined) this.#unlink();
+  }
+
+  #unlink(): void {
     if (this.#parent !== undefined && this.#following !== undefined) this.#parent.#remove(this.#following);
     this.#following = undefined;
     if (this.#onOutsideAbort !== undefined) this.#outside?.removeEventListener('abort', this.#onOutsideAbort);

@@ -1,7 +1,8 @@
 import { beginRun, endCall, mayBeRepeated } from '../core/begun-runs.ts';
 import type { Executor } from '../core/executor.ts';
-import { type Extension, RATE_LIMIT_PRIORITY, SUBMIT_PRIORITY, toPriority } from '../core/extension.ts';
+import { BUILT_IN, type Extension, RATE_LIMIT_PRIORITY, SUBMIT_PRIORITY, toPriority } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
+import { PendingResult, type StepGuard } from '../core/pending-result.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { messageOf, passingReason, ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
@@ -10,7 +11,8 @@ import { missingNeed, notAgain, restoreWithheld, unasked, unconfirmed } from './
 import { Call } from './call.ts';
 import { createTelling, observersAmong } from './tell-observers.ts';
 
-type Step = (call: Call) => MaybePromise<ToolResult>;
+/** Its result is checked, and it never throws. */
+type Step = (call: Call) => ToolResult | PendingResult;
 
 /** The chain for all tools to which the same extensions apply. */
 interface Chain {
@@ -74,13 +76,16 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const runChain = (chain: Chain, call: Call): MaybePromise<ToolResult> => {
     tellStarts(chain.observers, call);
     const result = chain.run(call);
-    if (isPromise(result)) return untilCancelled(result, call, (settled) => tellEnds(chain.observers, call, settled));
-    release(call);
-    return tellEnds(chain.observers, call, result);
+    const end = (settled: ToolResult): ToolResult => {
+      release(call);
+      return tellEnds(chain.observers, call, settled);
+    };
+    return result instanceof PendingResult ? untilCancelled(result, call, end) : end(result);
   };
 
   /** Runs the gates with at least this priority, then `innermost`. */
-  const runOuter = (call: Call, priority: number, innermost: Step): MaybePromise<ToolResult> => {
+  const runOuter = (call: Call, priority: number, work: () => MaybePromise<ToolResult>): MaybePromise<ToolResult> => {
+    const innermost = guarded(work, toFailure);
     const taking = extensions.filter((extension) => takesPart(extension, call.spec));
     const gates = taking.filter((extension) => toPriority(extension.priority) >= priority);
     return runChain({ run: linkGates(gates, innermost), observers: observersAmong(taking) }, call);
@@ -102,15 +107,38 @@ function linkGates(extensions: readonly Extension[], innermost: Step): Step {
 }
 
 function gateStep(inner: Step, gate: Extension): Step {
-  return guarded(
-    (call, passed) =>
-      gate.wrap?.(call, (derived) => {
-        passed.on = inner(derived === undefined || derived === call ? call : ownCopy(derived, call));
-        return passed.on;
-      }),
-    (cause) =>
-      failed(toolError('internal', `The extension "${gate.name}" failed, so the call was refused.`, { cause })),
-  );
+  const message = `The extension "${gate.name}" failed, so the call was refused.`;
+  const guard: StepGuard = {
+    read: requireResult,
+    refuse: (cause) => failed(toolError('internal', message, { cause })),
+  };
+  const takesPending = gate[BUILT_IN] === true;
+  return function step(call) {
+    let passed: ToolResult | PendingResult | undefined;
+    let shown: unknown; // what the gate got of it
+    try {
+      const result: unknown = gate.wrap?.(call, (derived) => {
+        const inside = inner(derived === undefined || derived === call ? call : ownCopy(derived, call));
+        passed = inside;
+        if (!(inside instanceof PendingResult)) {
+          shown = inside;
+          return inside;
+        }
+        inside.guard = guard;
+        shown = takesPending ? inside : inside.toPromise();
+        return shown as Promise<ToolResult>; // a built-in gate treats it like the promise that it stands for
+      });
+      if (passed !== undefined && result === shown) return passed;
+      return isPromise(result) ? toGuarded(result, guard) : requireResult(result);
+    } catch (cause) {
+      return guard.refuse(cause);
+    }
+  };
+}
+
+/** Only this pipeline makes pending results, and gives them to built-in gates alone. */
+function toGuarded(result: PromiseLike<unknown>, guard: StepGuard): PendingResult {
+  return result instanceof PendingResult ? result : new PendingResult(result, guard);
 }
 
 function executeStep(executors: ReadonlyMap<string, Executor>): Step {
@@ -135,34 +163,16 @@ function executeStep(executors: ReadonlyMap<string, Executor>): Step {
   }, toFailure);
 }
 
-/** The result of an inner step: already checked, and never rejects. */
-interface Passed {
-  on: MaybePromise<ToolResult> | undefined;
-}
-
-/** The only catch-all: turns a throw into a failed result. */
+/** With the guards of gates the only catch-all: turns a throw into a failed result. */
 function guarded(
-  work: (call: Call, passed: Passed) => unknown,
+  work: (call: Call) => MaybePromise<ToolResult>,
   refuse: (cause: unknown, call: Call) => FailedResult,
 ): Step {
-  const settle = (value: unknown, call: Call): ToolResult => {
-    try {
-      return requireResult(value);
-    } catch (cause) {
-      return refuse(cause, call);
-    }
-  };
   return function step(call) {
-    const passed: Passed = { on: undefined };
     try {
-      const result = work(call, passed);
-      if (passed.on !== undefined && result === passed.on) return passed.on;
+      const result = work(call);
       if (!isPromise(result)) return requireResult(result);
-      const promise = result instanceof Promise ? result : Promise.resolve(result); // another thenable may do anything
-      return promise.then(
-        (value) => settle(value, call),
-        (cause) => refuse(cause, call),
-      );
+      return new PendingResult(result, { read: requireResult, refuse: (cause) => refuse(cause, call) });
     } catch (cause) {
       return refuse(cause, call);
     }
@@ -204,27 +214,20 @@ function release(call: Call): void {
   call.cancellation.release();
 }
 
-/** Ends the call when it is cancelled, even if gates or the tool go on, and releases subscriptions. */
+/** Ends the call when it is cancelled, even if gates or the tool go on. */
 function untilCancelled(
-  result: Promise<ToolResult>,
+  result: PendingResult,
   call: Call,
   end: (result: ToolResult) => ToolResult,
 ): Promise<ToolResult> {
   const { inFlight } = call.origin.host;
   inFlight.enter();
   return new Promise((resolve) => {
-    let hasEnded = false;
-    const endOnce = (ended: ToolResult): void => {
-      if (hasEnded) return;
-      hasEnded = true;
-      resolve(end(ended));
+    const endNow = result.addEnd((settled) => {
+      resolve(end(settled));
       inFlight.leave();
-    };
-    const stopListening = call.onAbort((reason) => endOnce(failed(reason)));
-    result.then((settled) => {
-      stopListening();
-      release(call);
-      endOnce(settled);
+      return settled;
     });
+    call.onAbort((reason) => endNow(failed(reason)));
   });
 }

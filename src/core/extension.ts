@@ -16,6 +16,9 @@ export const CONFIRM: unique symbol = Symbol('toolcrib.confirm');
 /** The key under which a built-in gate tells what it would do with a call. */
 export const FORESEE: unique symbol = Symbol('toolcrib.foresee');
 
+/** The key that marks a gate of the crib itself: it gets results that come later as `PendingResult`. */
+export const BUILT_IN: unique symbol = Symbol('toolcrib.builtIn');
+
 /** The verdict of a gate about a call that is not made. `call` is the call as it would go on, if the gate changes it. */
 export interface Foresight {
   readonly verdict: 'pass' | 'ask' | 'refuse' | 'unknown';
@@ -49,6 +52,7 @@ export interface Extension {
   onList?(specs: readonly ToolSpec[]): readonly ToolSpec[];
   close?(): Promise<void>;
   readonly [CONFIRM]?: Confirm;
+  readonly [BUILT_IN]?: true;
   /** Judges a call without running, charging or asking anything. Undefined if the gate has nothing to say about it. */
   [FORESEE]?(call: ToolCall): MaybePromise<Foresight | undefined>;
 }

@@ -4,7 +4,7 @@ import { isPublicKey } from '../audit/proof.ts';
 import type { Call } from '../call/call.ts';
 import type { Cancellation } from '../call/cancellation.ts';
 import type { ExtensionRecord } from '../config/records.ts';
-import type { Extension } from '../core/extension.ts';
+import { BUILT_IN, type Extension } from '../core/extension.ts';
 import { type CribContext, NO_CONTEXT } from '../core/ports/crib-context.ts';
 import type { ExtensionPorts } from '../core/ports/extension-ports.ts';
 import type { AuditTrail } from '../core/ports/stored-audit.ts';
@@ -89,7 +89,7 @@ export function createBinding(ports: ExtensionPorts): (extension: Extension) => 
     const known = made.get(extension);
     if (known !== undefined) return known;
     const { name, priority } = extension; // the configuration may have changed both
-    const bound = { ...bindable.make(ports), name, priority };
+    const bound: Extension = { ...bindable.make(ports), name, priority, [BUILT_IN]: true };
     made.set(extension, bound);
     return bound;
   };

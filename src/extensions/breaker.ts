@@ -2,7 +2,7 @@ import type { ExtensionRecord, WithClock } from '../config/records.ts';
 import { object, whole } from '../config/schema-node.ts';
 import type { BreakerConfig } from '../config/types/guards.ts';
 import { FORESEE, IS_PROBE } from '../core/extension.ts';
-import { isPromise } from '../core/json.ts';
+import { afterwards } from '../core/pending-result.ts';
 import type { TraitsOf } from '../core/ports/extension-ports.ts';
 import { sourceTraitsOf } from '../core/source.ts';
 import type { ToolCall } from '../core/tool-call.ts';
@@ -90,7 +90,7 @@ export const breaker: ExtensionRecord<BreakerConfig & WithClock> = {
           circuit.probeAt = now + PROBE_MS;
         }
         const result = next(attempt.isProbe ? call.with(PROBE) : call);
-        return isPromise(result) ? result.then((settled) => note(attempt, settled, call)) : note(attempt, result, call);
+        return afterwards(result, (settled) => note(attempt, settled, call));
       },
       [FORESEE]({ spec }) {
         const circuit = circuits.get(subjectOf(spec, ports.traitsOf));

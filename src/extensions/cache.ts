@@ -1,5 +1,6 @@
 import type { ExtensionRecord } from '../config/records.ts';
-import { canonicalJson, isPromise } from '../core/json.ts';
+import { canonicalJson } from '../core/json.ts';
+import { afterwards } from '../core/pending-result.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import type { DoneResult, ToolResult } from '../core/tool-result.ts';
 import { definitionHash } from '../specs/hashes.ts';
@@ -65,8 +66,7 @@ export const cache: ExtensionRecord = {
           return known;
         }
         const { cacheMs = 0 } = call.spec.policy;
-        const result = next(call);
-        return isPromise(result) ? result.then((settled) => keep(key, settled, cacheMs)) : keep(key, result, cacheMs);
+        return afterwards(next(call), (result) => keep(key, result, cacheMs));
       },
     };
   },

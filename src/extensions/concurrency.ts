@@ -2,7 +2,8 @@ import { slotsNode } from '../config/policy-schema.ts';
 import type { ExtensionParts, ExtensionRecord } from '../config/records.ts';
 import { object, whole } from '../config/schema-node.ts';
 import type { ConcurrencyConfig } from '../config/types/guards.ts';
-import { isPromise, type MaybePromise } from '../core/json.ts';
+import type { MaybePromise } from '../core/json.ts';
+import { afterwards } from '../core/pending-result.ts';
 import type { Slots } from '../core/policy.ts';
 import { subjectOf, type ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
@@ -65,12 +66,7 @@ function boundCalls(everyCall: readonly Slots[], maxWaiting: number): ExtensionP
     taken: readonly Gauge[],
     next: (call: ToolCall) => MaybePromise<ToolResult>,
   ): MaybePromise<ToolResult> => {
-    const result = next(call.with({ [HELD]: taken }));
-    if (!isPromise(result)) {
-      release(taken);
-      return result;
-    }
-    return result.then((settled) => {
+    return afterwards(next(call.with({ [HELD]: taken })), (settled) => {
       release(taken);
       return settled;
     });

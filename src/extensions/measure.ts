@@ -2,7 +2,7 @@ import { type ExtensionRecord, otelNode, readOtel, type WithClock } from '../con
 import { object } from '../config/schema-node.ts';
 import type { MetricsConfig } from '../config/types/guards.ts';
 import { replayOf } from '../core/begun-runs.ts';
-import { isPromise } from '../core/json.ts';
+import { afterwards } from '../core/pending-result.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { ExtensionPorts, TraitsOf } from '../core/ports/extension-ports.ts';
 import {
@@ -50,8 +50,7 @@ export const measure: ExtensionRecord<MeasureOptions & WithClock> = {
           quietly(() => instruments.mcpClient(secondsSince(startedAt, clock), { ...mcpClient, ...failureOf(result) }));
           return result;
         };
-        const result = next(call);
-        return isPromise(result) ? result.then(note) : note(result);
+        return afterwards(next(call), note);
       },
       onEnd(call, result) {
         const { source, tool, mcpServer } = tools.of(call);

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { ExtensionParts, ExtensionRecord } from '../config/records.ts';
 import { object, typed, whole } from '../config/schema-node.ts';
 import type { ResultsConfig } from '../config/types/config.ts';
-import { isPromise } from '../core/json.ts';
 import { META_SOURCE } from '../core/meta-tools.ts';
+import { afterwards } from '../core/pending-result.ts';
 import type { KeptResult, StoredResults } from '../core/ports/stored-results.ts';
 import { redactData } from '../core/redact-result.ts';
 import type { ToolCall } from '../core/tool-call.ts';
@@ -89,7 +89,7 @@ function keepLarge(options: Offloading): ExtensionParts {
     wrap(call, next) {
       const result = next(call);
       if (call.parent !== undefined || call.takesWhole) return result; // code that computes with the result needs all of it
-      return isPromise(result) ? result.then((settled) => judge(call, settled)) : judge(call, result);
+      return afterwards(result, (settled) => judge(call, settled));
     },
   };
 }

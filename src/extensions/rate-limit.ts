@@ -5,6 +5,7 @@ import type { RateLimitConfig } from '../config/types/guards.ts';
 import { hasBegun, replayOf } from '../core/begun-runs.ts';
 import { FORESEE, type Next, RATE_LIMIT_PRIORITY } from '../core/extension.ts';
 import { isPromise } from '../core/json.ts';
+import { afterwards } from '../core/pending-result.ts';
 import type { Rate } from '../core/policy.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import { type RateCell, refundOf, type StoredRates } from '../core/ports/stored-results.ts';
@@ -60,7 +61,7 @@ export const rateLimit: ExtensionRecord<RateLimitConfig & WithClock> = {
         if (waitMs > 0) return tooMany(waitMs);
         const result = next(call);
         if (!isPromise(result)) return result; // a repeated call waits for the first, so it is never synchronous
-        return result.then((settled) => {
+        return afterwards(result, (settled) => {
           if (isFree(call, settled)) giveBack(meters, call, clock.now() - begunAt);
           return settled;
         });

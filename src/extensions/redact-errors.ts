@@ -1,5 +1,5 @@
 import type { ExtensionRecord } from '../config/records.ts';
-import { isPromise } from '../core/json.ts';
+import { afterwards } from '../core/pending-result.ts';
 import { NO_CONTEXT } from '../core/ports/crib-context.ts';
 import { redactFailure } from '../core/redact-result.ts';
 import type { ToolResult } from '../core/tool-result.ts';
@@ -15,8 +15,7 @@ export const redactErrors: ExtensionRecord = {
     return {
       applies: () => redact !== NO_CONTEXT.redact, // only then can there be secrets
       wrap(call, next) {
-        const result = next(call);
-        return isPromise(result) ? result.then(settle) : settle(result);
+        return afterwards(next(call), settle);
       },
     };
   },

@@ -1,5 +1,5 @@
 import type { ExtensionRecord } from '../config/records.ts';
-import { isPromise } from '../core/json.ts';
+import { afterwards } from '../core/pending-result.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { type Content, failed, type ToolResult } from '../core/tool-result.ts';
@@ -11,10 +11,7 @@ export const resultSize: ExtensionRecord = {
   reason: 'measures the result that the caller would get',
   make: () => ({
     applies: (spec) => spec.policy.maxResultBytes !== undefined,
-    wrap(call, next) {
-      const result = next(call);
-      return isPromise(result) ? result.then((settled) => judge(call, settled)) : judge(call, result);
-    },
+    wrap: (call, next) => afterwards(next(call), (result) => judge(call, result)),
   }),
 };
 

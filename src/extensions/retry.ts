@@ -4,6 +4,7 @@ import type { RetryConfig } from '../config/types/guards.ts';
 import { hasBegun, hasHadItsRun, mayBeRepeated } from '../core/begun-runs.ts';
 import { IS_PROBE } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
+import { afterwards } from '../core/pending-result.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import type { ToolError } from '../core/tool-error.ts';
@@ -71,7 +72,7 @@ export const retry: ExtensionRecord<RetryConfig & WithClock & { readonly random?
           isWorthRetrying(settled, call) ? again(call, () => next(call), { result: settled, begunAt }) : settled;
         if (!isPromise(result)) return judge(result, clock.now());
         const begunAt = clock.now();
-        return result.then((settled) => judge(settled, begunAt));
+        return afterwards(result, (settled) => judge(settled, begunAt));
       },
     };
   },

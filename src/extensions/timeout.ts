@@ -3,8 +3,9 @@ import { object, whole } from '../config/schema-node.ts';
 import type { TimeoutConfig } from '../config/types/guards.ts';
 import { startCallTimer } from '../core/begun-runs.ts';
 import { isPromise } from '../core/json.ts';
+import { toPending } from '../core/pending-result.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
-import { failed } from '../core/tool-result.ts';
+import { failed, type ToolResult } from '../core/tool-result.ts';
 import { readPolicy } from '../define/read-policy.ts';
 
 /** Ends a call when it times out or is cancelled, and aborts the work. A late result is dropped. */
@@ -29,28 +30,21 @@ export const timeout: ExtensionRecord<TimeoutConfig & WithClock> = {
           return result; // finished synchronously, so no timer is needed
         }
         const timeoutMs = call.spec.policy.timeoutMs ?? usual;
-        return new Promise((resolve) => {
-          const end = (reason: ToolError) => {
-            fork.abort(reason);
-            stop();
-            resolve(failed(reason));
-          };
-          const stop = () => {
-            stopTimer();
-            stopListening();
-            fork.release();
-          };
-          const stopTimer = startCallTimer(call, {
-            clock,
-            timeMs: timeoutMs,
-            onEnd: () => end(tooLate(call.spec.name, timeoutMs)),
-          });
-          const stopListening = call.onAbort(end);
-          result.then((settled) => {
-            stop();
-            resolve(settled);
-          });
+        const pending = toPending(result);
+        const goOn = pending.addEnd((settled) => {
+          stopTimer();
+          stopListening();
+          fork.release();
+          return settled;
         });
+        const end = (reason: ToolError) => {
+          fork.abort(reason);
+          goOn(failed(reason));
+        };
+        const onEnd = () => end(tooLate(call.spec.name, timeoutMs));
+        const stopTimer = startCallTimer(call, { clock, timeMs: timeoutMs, onEnd });
+        const stopListening = call.onAbort(end);
+        return pending as PromiseLike<ToolResult> as Promise<ToolResult>; // the pipeline takes it like one
       },
     };
   },

@@ -1,5 +1,6 @@
 import type { ExtensionRecord } from '../config/records.ts';
 import { isPromise } from '../core/json.ts';
+import { afterwards } from '../core/pending-result.ts';
 import type { Schemas } from '../core/ports/crib-context.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
@@ -21,10 +22,7 @@ export const validateOutput: ExtensionRecord = {
     };
     return {
       applies: (spec) => spec.output !== undefined,
-      wrap(call, next) {
-        const result = next(call);
-        return isPromise(result) ? result.then((settled) => check(call, settled)) : check(call, result);
-      },
+      wrap: (call, next) => afterwards(next(call), (result) => check(call, result)),
     };
   },
 };
