@@ -112,33 +112,48 @@ function gateStep(inner: Step, gate: Extension): Step {
     read: requireResult,
     refuse: (cause) => failed(toolError('internal', message, { cause })),
   };
-  const takesPending = gate[BUILT_IN] === true;
+  return gate[BUILT_IN] === true ? builtInStep(inner, gate, guard) : givenStep(inner, gate, guard);
+}
+
+/** The step of a gate of the crib. It always names the call with which it goes on, so all calls share one `next`. */
+function builtInStep(inner: Step, gate: Extension, guard: StepGuard): Step {
+  const next = (call: ToolCall | undefined): MaybePromise<ToolResult> => {
+    if (call === undefined) throw notACall();
+    const inside = inner(call as Call); // from a gate of the crib
+    if (!(inside instanceof PendingResult)) return inside;
+    inside.guard = guard;
+    return inside as PromiseLike<ToolResult> as Promise<ToolResult>; // it treats it like the promise that it stands for
+  };
   return function step(call) {
-    let passed: ToolResult | PendingResult | undefined;
-    let shown: unknown; // what the gate got of it
     try {
-      const result: unknown = gate.wrap?.(call, (derived) => {
-        const inside = inner(derived === undefined || derived === call ? call : ownCopy(derived, call));
-        passed = inside;
-        if (!(inside instanceof PendingResult)) {
-          shown = inside;
-          return inside;
-        }
-        inside.guard = guard;
-        shown = takesPending ? inside : inside.toPromise();
-        return shown as Promise<ToolResult>; // a built-in gate treats it like the promise that it stands for
-      });
-      if (passed !== undefined && result === shown) return passed;
-      return isPromise(result) ? toGuarded(result, guard) : requireResult(result);
+      const result: unknown = gate.wrap?.(call, next);
+      if (result instanceof PendingResult) return result;
+      return isPromise(result) ? new PendingResult(result, guard) : requireResult(result);
     } catch (cause) {
       return guard.refuse(cause);
     }
   };
 }
 
-/** Only this pipeline makes pending results, and gives them to built-in gates alone. */
-function toGuarded(result: PromiseLike<unknown>, guard: StepGuard): PendingResult {
-  return result instanceof PendingResult ? result : new PendingResult(result, guard);
+/** The step of any other gate. It gets promises, and goes on with the call or a copy that the call has made. */
+function givenStep(inner: Step, gate: Extension, guard: StepGuard): Step {
+  return function step(call) {
+    let passed: ToolResult | PendingResult | undefined;
+    let shown: unknown; // what the gate gets of it
+    try {
+      const result: unknown = gate.wrap?.(call, (derived) => {
+        const inside = inner(derived === undefined || derived === call ? call : ownCopy(derived, call));
+        const given = inside instanceof PendingResult ? inside.toPromise() : inside;
+        passed = inside;
+        shown = given;
+        return given;
+      });
+      if (passed !== undefined && result === shown) return passed;
+      return isPromise(result) ? new PendingResult(result, guard) : requireResult(result);
+    } catch (cause) {
+      return guard.refuse(cause);
+    }
+  };
 }
 
 function executeStep(executors: ReadonlyMap<string, Executor>): Step {
@@ -196,7 +211,11 @@ function isResult(value: unknown): value is ToolResult {
 // Another copy has lost its getters, or carries unchecked arguments.
 function ownCopy(derived: ToolCall, call: Call): Call {
   if (Call.isCopyOf(call, derived)) return derived;
-  throw new ToolcribError('not_a_call', 'next() takes the call itself or the result of call.with()');
+  throw notACall();
+}
+
+function notACall(): ToolcribError {
+  return new ToolcribError('not_a_call', 'next() takes the call itself or the result of call.with()');
 }
 
 function toFailure(cause: unknown, call: Call): FailedResult {

@@ -46,6 +46,8 @@ export interface CallFacts extends BegunRuns {
   intents?: number;
   /** The trace context of its own span. */
   traceparent?: string;
+  /** The slots that the call holds; a call that is nested in it must not wait for them. */
+  slots?: readonly unknown[];
   /** The timers of the call. */
   time?: CallTime;
   /** Reports to the door the request by which the tool asks during the call. */

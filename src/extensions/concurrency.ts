@@ -5,7 +5,7 @@ import type { ConcurrencyConfig } from '../config/types/guards.ts';
 import type { MaybePromise } from '../core/json.ts';
 import { afterwards } from '../core/pending-result.ts';
 import type { Slots } from '../core/policy.ts';
-import { subjectOf, type ToolCall } from '../core/tool-call.ts';
+import { FACTS, subjectOf, type ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import { readPolicy, requireNumber } from '../define/read-policy.ts';
@@ -40,9 +40,6 @@ interface Waiter {
   readonly start: () => void;
 }
 
-/** The context key of the slots that a call holds, for nested calls. */
-const HELD = 'concurrency';
-
 /** Number of idle subjects kept per limit. */
 const MANY_GAUGES = 10_000;
 
@@ -66,7 +63,8 @@ function boundCalls(everyCall: readonly Slots[], maxWaiting: number): ExtensionP
     taken: readonly Gauge[],
     next: (call: ToolCall) => MaybePromise<ToolResult>,
   ): MaybePromise<ToolResult> => {
-    return afterwards(next(call.with({ [HELD]: taken })), (settled) => {
+    call[FACTS].slots = taken;
+    return afterwards(next(call), (settled) => {
       release(taken);
       return settled;
     });
@@ -161,8 +159,8 @@ function blocksWaiter(wanted: readonly Gauge[], waiting: ReadonlySet<Waiter>): b
 function wouldWaitForItself(call: ToolCall, wanted: readonly Gauge[]): boolean {
   const full = wanted.filter((gauge) => !hasRoom(gauge));
   for (let ancestor = call.parent; ancestor !== undefined; ancestor = ancestor.parent) {
-    const held = ancestor.context[HELD];
-    if (Array.isArray(held) && held.some((gauge) => full.includes(gauge))) return true;
+    const held = ancestor[FACTS].slots ?? [];
+    if (held.some((gauge) => full.includes(gauge as Gauge))) return true; // only compared
   }
   return false;
 }

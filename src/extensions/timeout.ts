@@ -7,6 +7,7 @@ import { toPending } from '../core/pending-result.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
 import { readPolicy } from '../define/read-policy.ts';
+import { createDeadlines } from '../system/deadlines.ts';
 
 /** Ends a call when it times out or is cancelled, and aborts the work. A late result is dropped. */
 export const timeout: ExtensionRecord<TimeoutConfig & WithClock> = {
@@ -17,9 +18,8 @@ export const timeout: ExtensionRecord<TimeoutConfig & WithClock> = {
     timeoutMs: whole('Timeout if neither call, tool nor profile sets one; default one minute.'),
   }),
   codeOptions: ['clock'],
-  make({ timeoutMs: usual = 60_000, clock: own }, ports) {
+  make({ timeoutMs: usual = 60_000, clock = createDeadlines() }) {
     readPolicy({ timeoutMs: usual }, 'timeout()');
-    const clock = own ?? ports.clock;
     return {
       defaults: { timeoutMs: usual },
       wrap(call, next) {

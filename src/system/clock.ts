@@ -1,7 +1,7 @@
 import type { Clock } from '../core/ports/crib-context.ts';
 
 /** The longest delay of setTimeout. With a longer one it would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The clock of the machine. */
 export const systemClock: Clock = {
