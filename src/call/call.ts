@@ -19,7 +19,7 @@ import { messageOf, type ToolError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
 import { type CallOptions, createCallId, readQuestion } from './call-input.ts';
-import { Cancellation, explainEnd, type InFlight } from './cancellation.ts';
+import { Cancellation, explainEnd, Fork, type InFlight } from './cancellation.ts';
 
 /** The parts that all copies of a call share. */
 export interface CallOrigin {
@@ -220,10 +220,9 @@ export class Call implements ToolCall {
     return this.#copy({ context: Object.freeze({ ...this.context, ...context }) });
   }
 
-  fork(): { readonly call: Call; abort(reason: ToolError): void; release(): void } {
+  fork(): Fork<Call> {
     const cancellation = new Cancellation(this.cancellation);
-    const call = this.#copy({ cancellation });
-    return { call, abort: (reason) => cancellation.abort(reason), release: () => cancellation.release() };
+    return new Fork(this.#copy({ cancellation }), cancellation);
   }
 
   [SETTLE](input: JsonObject, parsed: unknown): Call {

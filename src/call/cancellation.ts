@@ -175,6 +175,25 @@ export class Cancellation {
   }
 }
 
+/** A copy of a call with its own cancellation. The copy alone, which a tool gets, cannot abort it. */
+export class Fork<Copy> {
+  readonly call: Copy;
+  readonly #cancellation: Cancellation;
+
+  constructor(call: Copy, cancellation: Cancellation) {
+    this.call = call;
+    this.#cancellation = cancellation;
+  }
+
+  abort(reason: ToolError): void {
+    this.#cancellation.abort(reason);
+  }
+
+  release(): void {
+    this.#cancellation.release();
+  }
+}
+
 function cancelled(): ToolError {
   return toolError('cancelled', 'The call was cancelled.');
 }

@@ -29,7 +29,7 @@ export function createTelling(warn: (message: string) => void): Telling {
   };
   const tellEnd = (observer: Extension | undefined, call: ToolCall, result: ToolResult): void => {
     try {
-      const pending: unknown = observer?.onEnd?.(call, Object.freeze(result)); // observers must not change it
+      const pending: unknown = observer?.onEnd?.(call, result);
       if (isPromise(pending)) pending.catch((cause) => complain(observer, cause));
     } catch (cause) {
       complain(observer, cause);
@@ -40,6 +40,7 @@ export function createTelling(warn: (message: string) => void): Telling {
       for (const observer of observers) tellStart(observer, call);
     },
     tellEnds(observers, call, result) {
+      if (observers.length > 0) Object.freeze(result); // they must not change it
       for (let index = observers.length - 1; index >= 0; index--) tellEnd(observers[index], call, result);
       return result;
     },

@@ -131,47 +131,59 @@ export interface CallTime {
   readonly timers: CallTimer[];
 }
 
-interface CallTimer {
-  pause(): void;
-  resume(): void;
-}
-
 interface TimerOptions {
   readonly clock: Clock;
   readonly timeMs: number;
   onEnd(): void;
 }
 
+/** A class for speed: almost every call that waits has one. */
+class CallTimer {
+  readonly #time: CallTime;
+  readonly #options: TimerOptions;
+  #leftMs: number;
+  #since = 0;
+  #stopTimer: (() => void) | undefined;
+
+  constructor(time: CallTime, options: TimerOptions) {
+    this.#time = time;
+    this.#options = options;
+    this.#leftMs = options.timeMs;
+  }
+
+  pause(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    this.#leftMs -= this.#options.clock.now() - this.#since;
+  }
+
+  resume(): void {
+    const { clock, onEnd } = this.#options;
+    this.#since = clock.now();
+    this.#stopTimer = clock.setTimer(Math.max(this.#leftMs, 1), onEnd);
+  }
+
+  end(): void {
+    const { timers } = this.#time;
+    if (timers.length === 1 && timers[0] === this) timers.length = 0;
+    else if (timers.includes(this)) timers.splice(timers.indexOf(this), 1);
+    this.#stopTimer?.();
+  }
+}
+
+/** Starts a timer for the call; returns a function that stops it. Time while the call is held does not count. */
+export function startCallTimer(call: ToolCall, options: TimerOptions): () => void {
+  const time = timeOf(call);
+  const timer = new CallTimer(time, options);
+  time.timers.push(timer);
+  if (time.holds === 0) timer.resume();
+  return () => timer.end();
+}
+
 function timeOf(call: ToolCall): CallTime {
   const facts = call[FACTS];
   facts.time ??= { holds: 0, timers: [] };
   return facts.time;
-}
-
-/** Starts a timer for the call; returns a function that stops it. Time while the call is held does not count. */
-export function startCallTimer(call: ToolCall, { clock, timeMs, onEnd }: TimerOptions): () => void {
-  const time = timeOf(call);
-  let leftMs = timeMs;
-  let since = 0;
-  let stopTimer: (() => void) | undefined;
-  const timer: CallTimer = {
-    pause() {
-      stopTimer?.();
-      stopTimer = undefined;
-      leftMs -= clock.now() - since;
-    },
-    resume() {
-      since = clock.now();
-      stopTimer = clock.setTimer(Math.max(leftMs, 1), onEnd);
-    },
-  };
-  time.timers.push(timer);
-  if (time.holds === 0) timer.resume();
-  return () => {
-    const index = time.timers.indexOf(timer);
-    if (index !== -1) time.timers.splice(index, 1);
-    stopTimer?.();
-  };
 }
 
 /** Pauses the timers of a call and of the calls around it, which wait for it. Returns a function that resumes them. */
@@ -193,17 +205,17 @@ export function holdCallTime(call: ToolCall): () => void {
 /** A question to a person in the middle of a call: the time of the call stands still, and the question ends with the call. */
 export function openQuestion(asking: ToolCall): { readonly call: ToolCall; close(): void } {
   const goOn = holdCallTime(asking);
-  const { call, abort, release } = asking.fork();
-  const end = () => abort(toolError('cancelled', 'The call that asked has ended.'));
+  const fork = asking.fork();
+  const end = () => fork.abort(toolError('cancelled', 'The call that asked has ended.'));
   const facts = asking[FACTS];
   facts.questions ??= new Set();
   facts.questions.add(end);
   const close = () => {
     facts.questions?.delete(end);
-    release();
+    fork.release();
     goOn();
   };
-  return { call, close };
+  return { call: fork.call, close };
 }
 
 /** The call has answered: nothing hears the answers to what it still asks. */
