@@ -3,13 +3,10 @@ import type { Clock } from '../core/ports/crib-context.ts';
 /** The longest delay of setTimeout. With a longer one it would fire at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** A constant of the process, because reading it costs as much as reading the clock, which a call does five times. */
-const TIME_ORIGIN = performance.timeOrigin;
-
 /** The clock of the machine. */
 export const systemClock: Clock = {
   // Monotonic: a correction of the wall clock must not reopen a rate limit or end a timeout early.
-  now: () => TIME_ORIGIN + performance.now(),
+  now: () => performance.timeOrigin + performance.now(),
   setTimer(delayMs, task) {
     const timer = setTimeout(task, Math.min(delayMs, LONGEST_TIMER_MS));
     return () => clearTimeout(timer);
@@ -21,7 +18,7 @@ export const systemClock: Clock = {
  * again. If the machine sleeps, which stops the steady clock, expiry still happens on time.
  */
 export const laterClock: Clock = {
-  now: () => Math.max(Date.now(), performance.timeOrigin + performance.now()),
+  now: () => Math.max(Date.now(), systemClock.now()),
   setTimer: systemClock.setTimer,
 };
 
