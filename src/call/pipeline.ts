@@ -117,9 +117,8 @@ function gateStep(inner: Step, gate: Extension): Step {
 
 /** The step of a gate of the crib. It always names the call with which it goes on, so all calls share one `next`. */
 function builtInStep(inner: Step, gate: Extension, guard: StepGuard): Step {
-  const next = (call: ToolCall | undefined): MaybePromise<ToolResult> => {
-    if (call === undefined) throw notACall();
-    const inside = inner(call as Call); // from a gate of the crib
+  const next = (call?: ToolCall): MaybePromise<ToolResult> => {
+    const inside = inner(call as Call); // a gate of the crib always passes one
     if (!(inside instanceof PendingResult)) return inside;
     inside.guard = guard;
     return inside as PromiseLike<ToolResult> as Promise<ToolResult>; // it treats it like the promise that it stands for
@@ -211,11 +210,7 @@ function isResult(value: unknown): value is ToolResult {
 // Another copy has lost its getters, or carries unchecked arguments.
 function ownCopy(derived: ToolCall, call: Call): Call {
   if (Call.isCopyOf(call, derived)) return derived;
-  throw notACall();
-}
-
-function notACall(): ToolcribError {
-  return new ToolcribError('not_a_call', 'next() takes the call itself or the result of call.with()');
+  throw new ToolcribError('not_a_call', 'next() takes the call itself or the result of call.with()');
 }
 
 function toFailure(cause: unknown, call: Call): FailedResult {
