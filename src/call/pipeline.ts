@@ -2,7 +2,7 @@ import { beginRun, endCall, mayBeRepeated } from '../core/begun-runs.ts';
 import type { Executor } from '../core/executor.ts';
 import { BUILT_IN, type Extension, RATE_LIMIT_PRIORITY, SUBMIT_PRIORITY, toPriority } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
-import { PendingResult, type StepGuard } from '../core/pending-result.ts';
+import { PendingResult, type StepGuard } from '../core/ports/pending-result.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { messageOf, passingReason, ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';

@@ -1,6 +1,6 @@
 import type { ExtensionRecord } from '../config/records.ts';
 import { canonicalJson } from '../core/json.ts';
-import { afterwards } from '../core/pending-result.ts';
+import { afterwards } from '../core/ports/pending-result.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import type { DoneResult, ToolResult } from '../core/tool-result.ts';
 import { definitionHash } from '../specs/hashes.ts';

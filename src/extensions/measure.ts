@@ -2,7 +2,6 @@ import { type ExtensionRecord, otelNode, readOtel, type WithClock } from '../con
 import { object } from '../config/schema-node.ts';
 import type { MetricsConfig } from '../config/types/guards.ts';
 import { replayOf } from '../core/begun-runs.ts';
-import { afterwards } from '../core/pending-result.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { ExtensionPorts, TraitsOf } from '../core/ports/extension-ports.ts';
 import {
@@ -14,6 +13,7 @@ import {
   type Meters,
   toolTypeOf,
 } from '../core/ports/observability.ts';
+import { afterwards } from '../core/ports/pending-result.ts';
 import { FACTS } from '../core/tool-call.ts';
 import { TOOL_ERROR_CODES } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';

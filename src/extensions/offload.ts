@@ -3,7 +3,7 @@ import type { ExtensionParts, ExtensionRecord } from '../config/records.ts';
 import { object, typed, whole } from '../config/schema-node.ts';
 import type { ResultsConfig } from '../config/types/config.ts';
 import { META_SOURCE } from '../core/meta-tools.ts';
-import { afterwards } from '../core/pending-result.ts';
+import { afterwards } from '../core/ports/pending-result.ts';
 import type { KeptResult, StoredResults } from '../core/ports/stored-results.ts';
 import { redactData } from '../core/redact-result.ts';
 import type { ToolCall } from '../core/tool-call.ts';

@@ -1,6 +1,6 @@
 import type { ExtensionRecord } from '../config/records.ts';
-import { afterwards } from '../core/pending-result.ts';
 import { NO_CONTEXT } from '../core/ports/crib-context.ts';
+import { afterwards } from '../core/ports/pending-result.ts';
 import { redactFailure } from '../core/redact-result.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 

@@ -1,5 +1,5 @@
 import type { ExtensionRecord } from '../config/records.ts';
-import { afterwards } from '../core/pending-result.ts';
+import { afterwards } from '../core/ports/pending-result.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { type Content, failed, type ToolResult } from '../core/tool-result.ts';

@@ -3,7 +3,7 @@ import { object, whole } from '../config/schema-node.ts';
 import type { TimeoutConfig } from '../config/types/guards.ts';
 import { startCallTimer } from '../core/begun-runs.ts';
 import { isPromise } from '../core/json.ts';
-import { toPending } from '../core/pending-result.ts';
+import { toPending } from '../core/ports/pending-result.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
 import { readPolicy } from '../define/read-policy.ts';

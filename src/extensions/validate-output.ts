@@ -1,7 +1,7 @@
 import type { ExtensionRecord } from '../config/records.ts';
 import { isPromise } from '../core/json.ts';
-import { afterwards } from '../core/pending-result.ts';
 import type { Schemas } from '../core/ports/crib-context.ts';
+import { afterwards } from '../core/ports/pending-result.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult, textOf } from '../core/tool-result.ts';

@@ -1,8 +1,8 @@
-import { isPromise, type MaybePromise } from './json.ts';
-import { toolError } from './tool-error.ts';
-import { type FailedResult, failed, type ToolResult } from './tool-result.ts';
+import { isPromise, type MaybePromise } from '../json.ts';
+import { toolError } from '../tool-error.ts';
+import { type FailedResult, failed, type ToolResult } from '../tool-result.ts';
 
-/** What a gate does with the result that comes from further in. */
+/** Work of a gate on the result that comes from further in. */
 export type After = (result: ToolResult) => MaybePromise<ToolResult>;
 
 /** Turns everything that is not a result into one. */
