@@ -143,7 +143,7 @@ describe('a run', () => {
     const page = await openTool('echo', `?arguments=${encodeURIComponent('{ "a": 1, "same": true }')}`);
     await run(page);
     await page.getByText('Done').waitFor();
-    await page.locator('textarea', { hasText: '1' }).first().fill('9007199254740993');
+    await page.locator('textarea', { hasText: '1' }).first().fill('9007199254740992');
     await page.getByLabel('Profile').selectOption('everything');
     await run(page);
     await page.getByRole('button', { name: 'Run 2' }).waitFor();
@@ -151,7 +151,7 @@ describe('a run', () => {
     await page.getByLabel('Compare with').selectOption('1');
     await page.getByText('Run 1 (all tools) compared with run 2 (everything).').waitFor();
     await page
-      .getByRole('row', { name: /^\/a 1 9007199254740993/ })
+      .getByRole('row', { name: /^\/a 1 9007199254740992/ })
       .first()
       .waitFor();
     await page.getByLabel('Profile').selectOption('little');

@@ -8,6 +8,7 @@ import type { Configuration } from '../configured/configuration.ts';
 import type { Engine } from '../engine.ts';
 import { createDefinitionLog, type DefinitionLog } from './definition-log.ts';
 import { createRunningCalls, type RunningCalls } from './running-calls.ts';
+import { createSourceLog, type SourceLog } from './source-log.ts';
 
 /** The part of a crib that shows operators what it does. */
 export interface ConsoleParts {
@@ -15,6 +16,8 @@ export interface ConsoleParts {
   dryRun(chest: Chest, name: string, input: unknown, options?: CallOptions): Promise<readonly LayerVerdict[]>;
   /** The definitions of tools as the crib saw them. */
   readonly definitions: DefinitionLog;
+  /** The changes of sources as the crib saw them. */
+  readonly sourceLog: SourceLog;
   /** The calls in flight of this process. */
   readonly running: RunningCalls;
   /** Tools that are absent because a condition (`when`) does not hold, with the reason. */
@@ -36,6 +39,7 @@ export function createConsoleParts(
   return {
     dryRun: (chest, ...call) => judgeInChest(chest, call, redact),
     definitions: createDefinitionLog(engine, context),
+    sourceLog: createSourceLog(engine),
     running: createRunningCalls(host.lifetime, host.now),
     leftOut: () => Array.from(generation().leftOut.tools, ([name, reason]) => ({ name, reason: redact(reason) })),
     configuration: () => configuration?.shown() ?? NO_CONFIGURATION,

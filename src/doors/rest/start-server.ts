@@ -64,8 +64,8 @@ export async function startServer(crib: Crib, given: ServerOptions = {}): Promis
     }),
   );
   const { port, address } = await listen(server, host, given.port ?? wantedPort ?? USUAL_PORT);
-  const { noteListening, runParked, definitions } = crib.server;
-  const stops = [noteListening({ address, port }), runParked(), definitions.watch()];
+  const { noteListening, runParked, definitions, sourceLog } = crib.server;
+  const stops = [noteListening({ address, port }), runParked(), definitions.watch(), sourceLog.watch()];
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     for (const stop of stops) stop();

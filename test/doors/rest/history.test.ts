@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { folderWith } from '../../crib/workshop.ts';
 import { execute, serve } from './served.ts';
 
 const toolOf = (description: string, max: number) => ({
@@ -53,5 +56,49 @@ describe('GET /api/tools/{name}/history', () => {
     crib.register(toolOf('Pay', 1));
     await expect.poll(seen).toContain('pay');
     stop();
+  });
+});
+
+describe('GET /api/sources/{id}/changes', () => {
+  it('has the states of a source and the tools it added, changed and removed, newest first and bounded', async () => {
+    const folder = folderWith({
+      'toolcrib.yaml': 'sources: { own: { files: ./own.json }, gone: { files: ./gone.json } }\n',
+    });
+    const write = (tools: readonly object[]) => writeFileSync(join(folder, 'own.json'), JSON.stringify(tools));
+    const spec = (name: string, description = 'Reads') => ({
+      name,
+      description,
+      run: { kind: 'http', method: 'GET', url: 'https://x.test' },
+    });
+    write([spec('one'), spec('two')]);
+    const { ask, crib, token } = await serve({ folder });
+    const look = async () => (await ask('/api/sources/own/changes', { token })).json;
+    expect(await look()).toEqual({ changes: [] });
+    const stop = crib.server.sourceLog.watch();
+    write([spec('one', 'Reads more'), spec('three')]);
+    await crib.server.reloadSource('own');
+    const at = expect.any(String);
+    await expect
+      .poll(async () => (await look()).changes)
+      .toEqual([{ at, added: ['three'], removed: ['two'], changed: ['one'] }]);
+    writeFileSync(join(folder, 'own.json'), '{ broken');
+    await crib.server.reloadSource('own');
+    await expect
+      .poll(async () => (await look()).changes[0])
+      .toMatchObject({ state: 'down', reason: expect.stringContaining('own.json') });
+    write(Array.from({ length: 60 }, (_, number) => spec(`tool_${number}`)));
+    await crib.server.reloadSource('own');
+    const ofTools = async () => (await look()).changes.find(({ added }: { added?: unknown }) => added !== undefined);
+    await expect.poll(async () => (await ofTools()).added).toHaveLength(50);
+    expect(await ofTools()).toMatchObject({ removed: expect.arrayContaining(['one', 'three']), count: 62 });
+    for (let turn = 0; turn < 60; turn++) {
+      write([spec('one', `Reads ${turn}`)]);
+      await crib.server.reloadSource('own');
+    }
+    await expect.poll(async () => (await look()).changes).toHaveLength(50);
+    expect((await look()).since).toEqual(at);
+    stop();
+    expect((await ask('/api/sources/nothing/changes', { token })).status).toBe(404);
+    expect((await ask('/api/sources/own/changes')).status).toBe(401);
   });
 });

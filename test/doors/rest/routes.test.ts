@@ -144,6 +144,7 @@ const SUCCESSES: Readonly<Record<string, (served: Served) => Promise<Example>>> 
     body: { active: ['reading'] },
   }),
   'GET /api/sources': async () => ({ path: '/api/sources' }),
+  'GET /api/sources/{id}/changes': async () => ({ path: '/api/sources/stored/changes' }),
   'GET /api/sources/{id}/output': async () => ({ path: '/api/sources/stored/output' }),
   'POST /api/sources/{id}/reload': async () => ({ path: '/api/sources/stored/reload', body: undefined }),
   'GET /api/approvals': async ({ ask }) => {

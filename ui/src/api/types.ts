@@ -238,6 +238,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sources/{id}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the changes of a source since the server started: its states, and the tools that it added, removed and changed. */
+        get: operations["getApiSourcesIdChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sources/{id}/reload": {
         parameters: {
             query?: never;
@@ -1773,6 +1790,50 @@ export interface operations {
                         hasProgram?: boolean;
                     };
                     "text/event-stream": string;
+                };
+            };
+        };
+    };
+    getApiSourcesIdChanges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The newest 50 changes, newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: date-time
+                         * @description Start of the record. Absent if this process records no changes.
+                         */
+                        since?: string;
+                        changes: {
+                            /** Format: date-time */
+                            at: string;
+                            /**
+                             * @description The state after the change.
+                             * @enum {string}
+                             */
+                            state?: "ready" | "down" | "failed" | "starting" | "stale";
+                            reason?: string;
+                            /** @description At most 50 names, as of the other lists. */
+                            added?: string[];
+                            removed?: string[];
+                            changed?: string[];
+                            /** @description Number of changed tools, if a list of names is cut. */
+                            count?: number;
+                        }[];
+                    };
                 };
             };
         };

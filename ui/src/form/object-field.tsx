@@ -5,8 +5,9 @@ import type { JsonPath } from '../json/json-value.ts';
 import { Icon } from '../parts/icons.tsx';
 import type { Member } from './field.ts';
 import { type FieldProps, FieldRow } from './field-row.tsx';
-import classes from './form.module.css';
+import formClasses from './form.module.css';
 import { isNull, usePlace } from './form-context.ts';
+import classes from './list-field.module.css';
 import { RawField } from './simple-fields.tsx';
 import { firstValue } from './variants.ts';
 
@@ -133,7 +134,7 @@ function AddMember({ path, schema, node }: AddMemberProps) {
   return (
     <div className={classes.add}>
       <input
-        className={classes.input}
+        className={formClasses.input}
         value={name}
         placeholder="Name of a new member"
         aria-label="Name of a new member"

@@ -2,6 +2,7 @@ import { Popover } from '@mantine/core';
 import { useState } from 'react';
 import { Icon } from '../parts/icons.tsx';
 import classes from './form.module.css';
+import listFieldClasses from './list-field.module.css';
 import { localParts, type TimeFormat, toRfc3339, ZONES } from './rfc3339.ts';
 
 interface TimePickerProps {
@@ -50,7 +51,7 @@ export function TimePicker({ format, value, onPick }: TimePickerProps) {
         )}
         <button
           type="button"
-          className={classes.link}
+          className={listFieldClasses.link}
           onClick={() => onPick(toRfc3339(localParts(new Date().toISOString(), zone).both, format, zone))}
         >
           Now

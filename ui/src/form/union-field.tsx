@@ -2,8 +2,8 @@ import { removeAt, setAt } from '../json/edit-json.ts';
 import { toPointer } from '../json/json-value.ts';
 import { ChoiceList } from './choice-field.tsx';
 import { type FieldProps, FieldRow } from './field-row.tsx';
-import classes from './form.module.css';
 import { isNull, usePlace } from './form-context.ts';
+import classes from './list-field.module.css';
 import { fittingVariant, switchVariant } from './variants.ts';
 
 /** One of several forms: the chosen one, or the one that fits the value. */

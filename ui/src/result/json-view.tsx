@@ -2,8 +2,9 @@ import { useEffect, useState } from 'react';
 import type { JsonNode, ParsedJson } from '../json/json-text.ts';
 import { Icon } from '../parts/icons.tsx';
 import { VisibleText } from '../parts/visible-text.tsx';
+import classes from './json-view.module.css';
 import { parseAside } from './parse-aside.ts';
-import classes from './result.module.css';
+import resultClasses from './result.module.css';
 
 const PAGE = 100;
 const OPEN_PARTS = 30;
@@ -61,7 +62,7 @@ function TreeNode({ node, depth, name }: TreeNodeProps) {
             <TreeNode key={key} name={key} node={value} depth={depth + 1} />
           ))}
           {parts.length > count && (
-            <button type="button" className={classes.more} onClick={() => setCount(count + PAGE)}>
+            <button type="button" className={resultClasses.more} onClick={() => setCount(count + PAGE)}>
               Show more ({(parts.length - count).toLocaleString('en')} not shown)
             </button>
           )}

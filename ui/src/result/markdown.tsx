@@ -4,7 +4,7 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { createElement, type ReactNode, useMemo } from 'react';
 import { VisibleText } from '../parts/visible-text.tsx';
-import classes from './result.module.css';
+import classes from './markdown.module.css';
 
 /** Markdown that others wrote, as elements of this page. HTML in it is shown as text, pictures of other servers as links. */
 export function Markdown({ text }: { readonly text: string }) {

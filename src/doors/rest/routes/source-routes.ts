@@ -5,7 +5,7 @@ import { notAvailable } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { tokensOf } from '../../../formats/token-cost.ts';
 import { toShownStop, toTime } from '../../shown.ts';
-import { notFound, ok, refuse } from '../answers.ts';
+import { type Answer, notFound, ok, refuse } from '../answers.ts';
 import { EVENT_HEADERS } from '../event-stream.ts';
 import type { Route, RouteRequest } from '../route.ts';
 import { anyObject, choice, flag, list, object, SOURCE_STATES, text, time, whole } from '../shapes.ts';
@@ -63,6 +63,33 @@ export const SOURCE_ROUTES: readonly Route[] = [
     run: readOutput,
   },
   {
+    method: 'GET',
+    path: '/api/sources/{id}/changes',
+    group: 'sources',
+    says: 'Returns the changes of a source since the server started: its states, and the tools that it added, removed and changed.',
+    who: 'operator',
+    answers: {
+      200: {
+        says: 'The newest 50 changes, newest first.',
+        schema: object({
+          'since?': time('Start of the record. Absent if this process records no changes.'),
+          changes: list(
+            object({
+              at: time(),
+              'state?': choice(SOURCE_STATES, 'The state after the change.'),
+              'reason?': text(),
+              'added?': list(text(), 'At most 50 names, as of the other lists.'),
+              'removed?': list(text()),
+              'changed?': list(text()),
+              'count?': whole('Number of changed tools, if a list of names is cut.'),
+            }),
+          ),
+        }),
+      },
+    },
+    run: readChanges,
+  },
+  {
     method: 'POST',
     path: '/api/sources/{id}/reload',
     group: 'sources',
@@ -82,10 +109,27 @@ export const SOURCE_ROUTES: readonly Route[] = [
   },
 ];
 
+function readChanges({ crib, params }: RouteRequest) {
+  const { id = '' } = params;
+  const { since, changes } = crib.server.sourceLog.of(id);
+  return (
+    unknownSource(crib, id) ??
+    ok({
+      ...(since !== undefined && { since: toTime(since) }),
+      changes: changes.map(({ at, ...change }) => ({ at: toTime(at), ...change })),
+    })
+  );
+}
+
+function unknownSource(crib: Crib, id: string): Answer | undefined {
+  const names = crib.sources().map(({ name }) => name);
+  return names.includes(id) ? undefined : notFound(`The source "${id}" was not found.${didYouMean(id, names)}`);
+}
+
 function readOutput({ crib, params, query, feed, request }: RouteRequest) {
   const { id = '' } = params;
-  const names = crib.sources().map(({ name }) => name);
-  if (!names.includes(id)) return notFound(`The source "${id}" was not found.${didYouMean(id, names)}`);
+  const unknown = unknownSource(crib, id);
+  if (unknown !== undefined) return unknown;
   if (query.follow !== true) {
     const output = crib.sourceOutput(id);
     return ok(output === undefined ? { output: '' } : { output, hasProgram: true });

@@ -1,60 +1,89 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
 import type { Answer } from '../../api/answer.ts';
 import { api } from '../../api/client.ts';
-import { CHANGES_KEY, type SeenChange } from '../../frame/use-event-refresh.ts';
+import { CouldNotLoad } from '../../parts/could-not-load.tsx';
 import { RelativeTime } from '../../parts/relative-time.tsx';
+import { SkeletonRows } from '../../parts/skeleton.tsx';
 import { Status } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
+import classes from './source-detail.module.css';
 import { STATES } from './source-types.ts';
-import classes from './sources.module.css';
 
-/** What changed at a source since the console was opened: its state, and its tools. */
+type Changes = Answer<'/api/sources/{id}/changes'>;
+
+/** The changes of a source that the server saw: its states, and its tools. */
 export function SourceChanges({ name }: { readonly name: string }) {
-  const { data: seen = [] } = useQuery<readonly SeenChange[]>({
-    queryKey: CHANGES_KEY,
-    queryFn: () => [],
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  const { data: tools } = useQuery({
-    queryKey: ['tools', 'of source', name],
-    queryFn: ({ signal }) => api<Answer<'/api/tools'>>('/api/tools', { query: { source: name, limit: 1000 }, signal }),
-    select: (answer) => new Set(answer.tools.map((tool) => tool.name)),
-  });
-  const own = seen.flatMap((change): readonly SeenChange[] => {
-    if ('source' in change) return change.source === name ? [change] : [];
-    const mine = (names: readonly string[] = []) => names.filter((tool) => tools?.has(tool) === true);
-    const [added, changed] = [mine(change.added), mine(change.changed)];
-    return added.length + changed.length === 0 ? [] : [{ at: change.at, added, changed, removed: [] }];
+  const { data, error, refetch } = useQuery({
+    queryKey: ['sources', 'changes', name],
+    queryFn: ({ signal }) => api<Changes>(`/api/sources/${encodeURIComponent(name)}/changes`, { signal }),
   });
   return (
     <section>
       <h3 className={classes.section}>Changes</h3>
-      {own.length === 0 ? (
-        <p className={classes.quiet}>None since the console was opened.</p>
+      {data !== undefined ? (
+        <ChangeList {...data} />
+      ) : error === null ? (
+        <SkeletonRows count={2} />
       ) : (
-        <ol className={classes.changes}>
-          {own.slice(0, 20).map((change) => (
-            <li key={`${change.at} ${JSON.stringify(change)}`}>
-              <span className={classes.when}>
-                <RelativeTime at={change.at} />
-              </span>
-              {'source' in change ? (
-                <span>
-                  <Status tone={STATES[change.state][0]}>{STATES[change.state][1]}</Status>{' '}
-                  {change.reason !== undefined && (
-                    <span className="soft">
-                      <VisibleText text={change.reason} limit={200} />
-                    </span>
-                  )}
-                </span>
-              ) : (
-                <span>{toChangeText(change)}</span>
-              )}
-            </li>
-          ))}
-        </ol>
+        <CouldNotLoad what="The changes" message={error.message} onRetry={() => void refetch()} />
       )}
     </section>
+  );
+}
+
+function ChangeList({ since, changes }: Changes) {
+  if (since === undefined) return <p className={classes.quiet}>This server records no changes.</p>;
+  if (changes.length === 0)
+    return (
+      <p className={classes.quiet}>
+        None since the server started, <RelativeTime at={since} />.
+      </p>
+    );
+  return (
+    <ol className={classes.changes}>
+      {changes.map((change, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: several changes can have the same time, and rows have no state
+        <li key={`${change.at} ${index}`}>
+          <span className={classes.when}>
+            <RelativeTime at={change.at} />
+          </span>
+          {change.state === undefined ? (
+            <ToolChange {...change} />
+          ) : (
+            <span>
+              <Status tone={STATES[change.state][0]}>{STATES[change.state][1]}</Status>{' '}
+              {change.reason !== undefined && (
+                <span className="soft">
+                  <VisibleText text={change.reason} limit={200} />
+                </span>
+              )}
+            </span>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** The names of tools that changed, as links to those that can still be there. */
+function ToolChange({ added = [], removed = [], changed = [] }: Changes['changes'][number]) {
+  return (
+    <span>
+      {toChangeText({ added, removed, changed })}
+      <span className={classes.names}>
+        {[...added, ...changed].map((tool) => (
+          <Link key={tool} href={`/tools/${encodeURIComponent(tool)}`} className="name">
+            <VisibleText text={tool} limit={80} />
+          </Link>
+        ))}
+        {removed.map((tool) => (
+          <s key={tool} className="name">
+            <VisibleText text={tool} limit={80} />
+          </s>
+        ))}
+      </span>
+    </span>
   );
 }
 

@@ -7,9 +7,10 @@ import { RelativeTime } from '../../parts/relative-time.tsx';
 import { Status } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { SourceChanges, toChangeText } from './source-changes.tsx';
+import classes from './source-detail.module.css';
 import { SourceOutput } from './source-output.tsx';
 import { MEANINGS, type SourceRow, STATES } from './source-types.ts';
-import classes from './sources.module.css';
+import sourcesClasses from './sources.module.css';
 import { StopDialog } from './stop-dialog.tsx';
 import { ResumeButton } from './stops-in-force.tsx';
 
@@ -77,7 +78,7 @@ function Reload({ name }: { readonly name: string }) {
   });
   return (
     <>
-      <span role="status" className={error === null ? 'soft' : classes.problem}>
+      <span role="status" className={error === null ? 'soft' : sourcesClasses.problem}>
         {error?.message ?? (data === undefined ? '' : toChangeText(data))}
       </span>
       <button type="button" className="button" disabled={isPending} onClick={() => mutate()}>

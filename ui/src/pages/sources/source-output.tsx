@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { OWN_HEADER } from '../../api/client.ts';
 import { readEventStream } from '../../api/event-stream.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
-import classes from './sources.module.css';
+import classes from './source-detail.module.css';
 
 /** The largest number of lines that is shown; older ones go. */
 const MOST_LINES = 500;

@@ -2,7 +2,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import classes from './sources.module.css';
+import sourcesClasses from './sources.module.css';
+import classes from './stop-dialog.module.css';
 
 interface StopDialogProps {
   /** Chosen already: `source:shop`. Otherwise the operator names it. */
@@ -56,7 +57,7 @@ export function StopDialog({ target: given, onClose }: StopDialogProps) {
           />
           Cancel the calls in flight as well
         </label>
-        <p role="alert" className={classes.problem}>
+        <p role="alert" className={sourcesClasses.problem}>
           {error?.message}
         </p>
         <div className={classes.buttons}>

@@ -4,7 +4,8 @@ import { api } from '../../api/client.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { RelativeTime } from '../../parts/relative-time.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
-import classes from './sources.module.css';
+import sourcesClasses from './sources.module.css';
+import classes from './stop-dialog.module.css';
 
 /** The emergency stops: of what, by whom, since when. */
 export function StopsInForce() {
@@ -47,7 +48,7 @@ export function ResumeButton({ target }: { readonly target: string }) {
   });
   return (
     <>
-      {error !== null && <span className={classes.problem}>{error.message}</span>}
+      {error !== null && <span className={sourcesClasses.problem}>{error.message}</span>}
       <button type="button" className="button" disabled={isPending} onClick={() => mutate()}>
         Resume
       </button>

@@ -4,6 +4,7 @@ import { VisibleText } from '../../parts/visible-text.tsx';
 import type { CallAnswer } from '../../result/call-answer.ts';
 import { compareJson, type JsonChange } from '../../result/compare-json.ts';
 import { useParsed } from '../../result/json-view.tsx';
+import runClasses from './run.module.css';
 import classes from './tool.module.css';
 import type { Run } from './use-runs.ts';
 
@@ -22,7 +23,7 @@ export function CompareView({ before, after }: CompareViewProps) {
   const isReady = old !== undefined && young !== undefined && 'node' in old && 'node' in young;
   const answered = useMemo(() => (isReady ? compareJson(old.node, young.node) : []), [isReady, old, young]);
   return (
-    <div className={classes.result}>
+    <div className={runClasses.result}>
       <p className="soft">
         Run {before.number} ({before.request.profile ?? 'all tools'}) compared with run {after.number} (
         {after.request.profile ?? 'all tools'}).

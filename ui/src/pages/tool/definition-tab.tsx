@@ -3,7 +3,9 @@ import { describeField, type Field } from '../../form/field.ts';
 import type { Schema } from '../../form/schema.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { CopyButton } from '../../result/result-view.tsx';
-import classes from './tool.module.css';
+import classes from './definition.module.css';
+import runClasses from './run.module.css';
+import toolClasses from './tool.module.css';
 import type { ToolDetail } from './tool-types.ts';
 
 /** The definition of a tool to read: its arguments and its result as fields, and as JSON Schema. */
@@ -12,8 +14,8 @@ export function DefinitionTab({ tool }: { readonly tool: ToolDetail }) {
     <>
       {tool.instructions !== undefined && (
         <>
-          <h3 className={classes.heading}>Instructions for the model</h3>
-          <p className={classes.description}>
+          <h3 className={toolClasses.heading}>Instructions for the model</h3>
+          <p className={toolClasses.description}>
             <VisibleText text={tool.instructions} lines="many lines" limit={20_000} />
           </p>
         </>
@@ -29,14 +31,14 @@ function SchemaSection({ title, schema }: { readonly title: string; readonly sch
   const text = JSON.stringify(schema, null, 2);
   return (
     <section>
-      <h3 className={classes.heading}>
+      <h3 className={toolClasses.heading}>
         {title}
-        <span className={classes.grow} />
+        <span className={toolClasses.grow} />
         {(['Fields', 'JSON Schema'] as const).map((one) => (
           <button
             key={one}
             type="button"
-            className={classes.run}
+            className={runClasses.run}
             aria-pressed={look === one}
             onClick={() => setLook(one)}
           >
@@ -104,7 +106,7 @@ function FieldLine({ name, isRequired, schema, root, depth }: FieldLineProps) {
           </span>
         )}
         {hasParts && (
-          <button type="button" className={classes.inline} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <button type="button" className={toolClasses.inline} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {isOpen ? 'Fold' : 'Show parts'}
           </button>
         )}

@@ -4,6 +4,7 @@ import type { Answer } from '../../api/answer.ts';
 import { api } from '../../api/client.ts';
 import { Status } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
+import definitionClasses from './definition.module.css';
 import classes from './tool.module.css';
 
 type Explanation = Answer<'/api/tools/{name}/explain'>;
@@ -24,7 +25,7 @@ export function ExplainTab({ name }: { readonly name: string }) {
   return (
     <>
       <form
-        className={classes.ask}
+        className={definitionClasses.ask}
         onSubmit={(event) => {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
@@ -71,7 +72,7 @@ function Reasons({ explanation }: { readonly explanation: Explanation }) {
         <Status tone={visible ? 'good' : 'danger'}>{visible ? 'Visible' : 'Hidden'}</Status>
         <span className="soft"> under the profile {profile}</span>
       </p>
-      <ol className={classes.reasons}>
+      <ol className={definitionClasses.reasons}>
         {[...stops, ...reasons, ...rates].map((reason) => (
           <li key={reason}>
             <VisibleText text={reason} lines="many lines" limit={1000} />

@@ -6,7 +6,8 @@ import { CouldNotLoad } from '../../parts/could-not-load.tsx';
 import { RelativeTime } from '../../parts/relative-time.tsx';
 import { Status, type Tone } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
-import classes from './tool.module.css';
+import classes from './definition.module.css';
+import toolClasses from './tool.module.css';
 
 type History = Answer<'/api/tools/{name}/history'>;
 type Version = History['versions'][number];
@@ -28,7 +29,7 @@ export function HistoryTab({ name }: { readonly name: string }) {
     queryFn: ({ signal }) => api<History>(`/api/tools/${encodeURIComponent(name)}/history`, { signal }),
   });
   if (error !== null && data === undefined) return <CouldNotLoad what="The history" message={error.message} />;
-  if (data === undefined) return <div className={classes.waitingLines} aria-hidden="true" />;
+  if (data === undefined) return <div className={toolClasses.waitingLines} aria-hidden="true" />;
   return (
     <>
       <Touches touches={data.touches} />
@@ -56,7 +57,7 @@ function Touches({ touches }: { readonly touches: History['touches'] }) {
   ] as const;
   return (
     <>
-      <h3 className={classes.heading}>A change touches</h3>
+      <h3 className={toolClasses.heading}>A change touches</h3>
       <dl className={classes.touches}>
         {facts.map(([word, value]) => (
           <div key={word}>
@@ -75,7 +76,7 @@ function VersionSection({ version, isFirst }: { readonly version: Version; reado
   const { hash, firstSeenAt, lastSeenAt, source, current, changes } = version;
   return (
     <section className={classes.version}>
-      <h3 className={classes.heading}>
+      <h3 className={toolClasses.heading}>
         <span className="name">{hash.slice(0, 12)}</span>
         {current && <Status tone="good">current</Status>}
         <span className="faint">

@@ -8,6 +8,7 @@ import { useServerEvents } from '../../parts/live-events.ts';
 import { RelativeTime, toDuration } from '../../parts/relative-time.tsx';
 import { Status } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
+import runClasses from './run.module.css';
 import classes from './tool.module.css';
 import type { CallRow, ToolStats } from './tool-types.ts';
 
@@ -35,7 +36,7 @@ export function LastCalls({ tool }: { readonly tool: string }) {
   const rows = ended ?? stats.data?.lastCalls ?? [];
   if (calls.error !== null) return null;
   return (
-    <div className={classes.result}>
+    <div className={runClasses.result}>
       {stats.data !== undefined && <Figures stats={stats.data} />}
       {rows.length > 1 && (
         <Suspense fallback={<div className={classes.chart} />}>

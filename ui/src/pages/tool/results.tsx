@@ -1,8 +1,9 @@
 import { useState } from 'react';
 import { CompareView } from './compare-view.tsx';
 import { LastCalls } from './last-calls.tsx';
+import classes from './run.module.css';
 import { RunView } from './run-view.tsx';
-import classes from './tool.module.css';
+import toolClasses from './tool.module.css';
 import type { ToolDetail } from './tool-types.ts';
 import type { Run, Runs } from './use-runs.ts';
 
@@ -39,7 +40,7 @@ export function Results({ tool, runs, onTake, onProfile }: ResultsProps) {
             Last calls
           </RunButton>
         </fieldset>
-        <span className={classes.grow} />
+        <span className={toolClasses.grow} />
         {shown !== undefined && runs.runs.length > 1 && (
           <CompareChoice
             runs={runs.runs}
@@ -51,7 +52,7 @@ export function Results({ tool, runs, onTake, onProfile }: ResultsProps) {
         {shown !== undefined && (
           <button
             type="button"
-            className={classes.inline}
+            className={toolClasses.inline}
             onClick={() => {
               onTake(shown.request.argumentsText);
               onProfile(shown.request.profile);
@@ -92,7 +93,7 @@ interface CompareChoiceProps {
 function CompareChoice({ runs, shown, other, onCompare }: CompareChoiceProps) {
   return (
     <select
-      className={classes.select}
+      className={toolClasses.select}
       aria-label="Compare with"
       value={other?.number ?? ''}
       onChange={({ target }) => onCompare(target.value === '' ? undefined : Number(target.value))}

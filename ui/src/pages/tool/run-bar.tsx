@@ -5,8 +5,9 @@ import { api } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import type { Arguments } from '../../form/use-arguments.ts';
 import { Icon } from '../../parts/icons.tsx';
+import classes from './run.module.css';
 import { toSnippets } from './snippets.ts';
-import classes from './tool.module.css';
+import toolClasses from './tool.module.css';
 import type { Run } from './use-runs.ts';
 
 interface RunBarProps {
@@ -57,7 +58,7 @@ export function RunBar({ tool, given, profile, running, onProfile, onRun, onCanc
         >
           Background
         </button>
-        <span className={classes.grow} />
+        <span className={toolClasses.grow} />
         <ProfileChoice profile={profile} onProfile={onProfile} />
         <CopyMenu tool={tool} argumentsText={given.text} profile={profile} isBlocked={isBlocked} />
       </div>
@@ -73,7 +74,7 @@ function ProfileChoice({ profile, onProfile }: Pick<RunBarProps, 'profile' | 'on
   });
   return (
     <select
-      className={classes.select}
+      className={toolClasses.select}
       aria-label="Profile"
       value={profile ?? ''}
       onChange={({ target }) => onProfile(target.value === '' ? undefined : target.value)}

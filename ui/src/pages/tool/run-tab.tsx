@@ -5,8 +5,9 @@ import { useArguments } from '../../form/use-arguments.ts';
 import { useHints } from '../../form/use-hints.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { Results } from './results.tsx';
+import classes from './run.module.css';
 import { RunBar } from './run-bar.tsx';
-import classes from './tool.module.css';
+import toolClasses from './tool.module.css';
 import type { ToolDetail } from './tool-types.ts';
 import { type Run, useRuns } from './use-runs.ts';
 
@@ -35,7 +36,7 @@ export function RunTab({ tool, initial }: RunTabProps) {
           {'node' in given.parsed ? (
             <SchemaForm schema={tool.inputSchema} argumentsText={given} node={given.parsed.node} issues={issues} />
           ) : (
-            <p className={classes.warning} role="alert">
+            <p className={toolClasses.warning} role="alert">
               The JSON on the right does not parse, so the form cannot show it. It is kept as it is: mend it there.
             </p>
           )}
@@ -103,7 +104,7 @@ function Examples({ tool, onTake }: { readonly tool: ToolDetail; onTake(text: st
       {examples.slice(0, 5).map(({ request, input }) => {
         const text = JSON.stringify(input, null, 2);
         return (
-          <button key={text} type="button" className={classes.inline} onClick={() => onTake(text)}>
+          <button key={text} type="button" className={toolClasses.inline} onClick={() => onTake(text)}>
             <VisibleText text={request ?? text} limit={80} />
           </button>
         );

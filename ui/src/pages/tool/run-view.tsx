@@ -9,8 +9,9 @@ import type { AnswerError, CallAnswer } from '../../result/call-answer.ts';
 import { readAnswerAside } from '../../result/parse-aside.ts';
 import { CopyButton, ResultParts, toSize } from '../../result/result-view.tsx';
 import { DryRunView } from './dry-run-view.tsx';
+import classes from './run.module.css';
 import type { Progress } from './run-call.ts';
-import classes from './tool.module.css';
+import toolClasses from './tool.module.css';
 import type { Run, Runs } from './use-runs.ts';
 import { useWaiting } from './use-waiting.ts';
 
@@ -56,7 +57,7 @@ function Shown({ answer }: { readonly answer: CallAnswer }) {
         {kept.id !== undefined && load.data === undefined && (
           <button
             type="button"
-            className={classes.inline}
+            className={toolClasses.inline}
             disabled={load.isPending}
             onClick={() => load.mutate(kept.id ?? '')}
           >
@@ -93,9 +94,9 @@ function RunLine({ run, answer }: { readonly run: Run; readonly answer: CallAnsw
       )}
       {run.request.profile !== undefined && <span className="faint">profile {run.request.profile}</span>}
       {answer?.isRecovered === true && <span className="faint">a failure was replaced by this result</span>}
-      <span className={classes.grow} />
+      <span className={toolClasses.grow} />
       {run.callId !== undefined && run.request.mode !== 'dry run' && (
-        <Link href={`/calls/${run.callId}`} className={classes.inline}>
+        <Link href={`/calls/${run.callId}`} className={toolClasses.inline}>
           Show the call
         </Link>
       )}

@@ -1,7 +1,8 @@
 import { useMemo, useState } from 'react';
 import { VisibleText } from '../../parts/visible-text.tsx';
+import classes from './facet-rail.module.css';
 import { countFacet, FACETS, type Facet, type FacetCount, type Filters, type ToolRow } from './tool-rows.ts';
-import classes from './tools.module.css';
+import toolsClasses from './tools.module.css';
 
 const TITLES: Readonly<Record<Facet, string>> = {
   danger: 'Effect',
@@ -44,7 +45,7 @@ export function FacetRail({ rows, filters, onFilters }: FacetRailProps) {
         ),
       )}
       {isNarrowed && (
-        <button type="button" className={classes.inline} onClick={() => onFilters({})}>
+        <button type="button" className={toolsClasses.inline} onClick={() => onFilters({})}>
           Clear the filters
         </button>
       )}
@@ -87,7 +88,7 @@ function FacetGroup({ facet, values, chosen, onChosen }: FacetGroupProps) {
         );
       })}
       {values.length > FEW && (
-        <button type="button" className={classes.inline} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <button type="button" className={toolsClasses.inline} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? 'Fewer' : `${values.length - FEW} more`}
         </button>
       )}

@@ -7,8 +7,9 @@ import { Icon } from '../../parts/icons.tsx';
 import { RelativeTime } from '../../parts/relative-time.tsx';
 import { Status, type Tone } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
+import classes from './list-rows.module.css';
 import type { Sort, ToolRow } from './tool-rows.ts';
-import classes from './tools.module.css';
+import toolsClasses from './tools.module.css';
 import type { LeftOut, SourceRow } from './use-tools.ts';
 
 export const ROW_HEIGHT = 32;
@@ -196,7 +197,7 @@ function SourceCells({ source }: { readonly source: SourceRow }) {
       </td>
       <td>
         {!isStarting && source.state !== 'ready' && (
-          <button type="button" className={classes.inline} disabled={isPending} onClick={() => mutate()}>
+          <button type="button" className={toolsClasses.inline} disabled={isPending} onClick={() => mutate()}>
             {isPending ? 'Retrying …' : 'Retry'}
           </button>
         )}
