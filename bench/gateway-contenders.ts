@@ -1,29 +1,20 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { entry } from './cli.ts';
 import { freePort, type Processes, type Started } from './processes.ts';
-import {
-  type EchoClient,
-  httpWire,
-  openClient,
-  REVISIONS,
-  type Revision,
-  stdioWire,
-  type Wire,
-} from './wire-client.ts';
+import { type EchoClient, httpWire, openClient, type Revision, stdioWire, type Wire } from './wire-client.ts';
 
 /** One way from a client to the echo tool. */
 export interface Contender {
   readonly name: string;
-  /** How the server of the tool is spoken to. */
-  readonly server: 'stdio' | 'HTTP';
-  /** Those that it speaks. */
-  readonly revisions: readonly Revision[];
   /** Connects, as soon as it can be connected to. */
   open(revision: Revision): Promise<{ readonly client: EchoClient; readonly roots: readonly number[] }>;
 }
+
+/** How the server of the tool is spoken to: by pipes, or over HTTP with answers as JSON or as event streams. */
+export type Server = 'stdio' | 'json' | 'events';
 
 /** What contenders are started with. */
 export interface Setting {
@@ -32,6 +23,8 @@ export interface Setting {
   readonly folder: string;
   /** Where a profile of each of our gateways is written, if anywhere. */
   readonly profileFolder: string | undefined;
+  /** The command of another build of ours, which is measured too. */
+  readonly beside: string | undefined;
   /** Leaves out those whose name does not match. */
   readonly only: RegExp;
 }
@@ -41,56 +34,51 @@ interface Way {
   readonly args: readonly string[];
   /** Speaks over HTTP if there is one, else over its stdin and stdout. */
   readonly port?: number;
-  /** All if absent. */
-  readonly revisions?: readonly Revision[];
   readonly token?: string;
   readonly cwd?: string;
 }
 
 const NODE = process.execPath;
 const PEERS = join(import.meta.dirname, 'peers');
-const ECHO_STDIO = [NODE, join(PEERS, 'echo-stdio.ts')];
 const READY_MS = 20_000;
 
-/** Starts everything that more than one client can use. */
-export async function startContenders(setting: Setting): Promise<readonly Contender[]> {
+/** Starts the server of the tool, if it is spoken to over HTTP, and says how each contender is started. */
+export async function contendersFor(server: Server, setting: Setting, tools?: number): Promise<readonly Contender[]> {
   const { processes } = setting;
+  const toWays = (ways: readonly Way[]) =>
+    ways
+      .filter(({ name }) => ['direct', 'raw'].includes(name) || setting.only.test(name))
+      .map((way) => toContender(way, processes));
+  if (server === 'stdio') return toWays(await waysToStdio(setting, tools));
   const port = await freePort();
-  const remote = processes.start([join(PEERS, 'echo-http.ts'), String(port)]);
+  const remote = processes.start([join(PEERS, 'echo-http.ts'), `${port}`, server]);
   const url = `http://127.0.0.1:${port}/mcp`;
-  const direct: Contender = {
-    name: 'direct',
-    server: 'HTTP',
-    revisions: REVISIONS,
-    open: async (revision) => ({ client: await untilReady(remote, httpWire(url), revision), roots: [remote.pid] }),
-  };
-  const isWanted = ({ name }: Way) => setting.only.test(name) || name === 'direct';
-  const [local, overHttp] = [await toStdio(setting), await toHttp(setting, url)];
-  return [
-    ...local.filter(isWanted).map((way) => toContender(way, 'stdio', { processes, besides: [] })),
-    direct,
-    ...overHttp.filter(isWanted).map((way) => toContender(way, 'HTTP', { processes, besides: [remote.pid] })),
-  ];
+  const open: Contender['open'] = async (revision) => ({
+    client: await untilReady(remote, httpWire(url), revision),
+    roots: [remote.pid],
+  });
+  return [{ name: 'direct', open }, ...toWays(await waysToHttp(setting, url))];
 }
 
-async function toStdio(setting: Setting): Promise<readonly Way[]> {
-  const [sdk, proxy, supergateway] = [await freePort(), await freePort(), await freePort()];
-  const [, echo = ''] = ECHO_STDIO;
-  const command = { command: NODE, args: [echo] };
+async function waysToStdio(setting: Setting, tools?: number): Promise<readonly Way[]> {
+  const [raw, sdk, proxy, supergateway] = [await freePort(), await freePort(), await freePort(), await freePort()];
+  const given = [join(PEERS, 'echo-stdio.ts'), ...(tools === undefined ? [] : [`${tools}`])];
+  const echo = [NODE, ...given];
+  const command = { command: NODE, args: given };
   return [
-    { name: 'direct', args: [echo] },
-    await toolcrib(setting, 'stdio', command),
-    await toolcrib(setting, 'stdio, access', command),
-    { name: 'minimal SDK gateway', args: [join(PEERS, 'sdk-gateway.ts'), `${sdk}`, ...ECHO_STDIO], port: sdk },
+    { name: 'direct', args: given },
+    { name: 'raw', args: [join(PEERS, 'raw-gateway.ts'), `${raw}`, ...echo], port: raw },
+    ...(await toolcribs(setting, command)),
+    { name: 'minimal SDK gateway', args: [join(PEERS, 'sdk-gateway.ts'), `${sdk}`, ...echo], port: sdk },
     {
       name: 'mcp-proxy',
-      args: [commandOf('mcp-proxy'), '--server', 'stream', '--port', `${proxy}`, '--', ...ECHO_STDIO],
+      args: [commandOf('mcp-proxy'), '--server', 'stream', '--port', `${proxy}`, '--', ...echo],
       port: proxy,
     },
     {
       name: 'supergateway',
       args: [
-        ...[commandOf('supergateway'), '--stdio', ECHO_STDIO.join(' '), '--outputTransport', 'streamableHttp'],
+        ...[commandOf('supergateway'), '--stdio', echo.join(' '), '--outputTransport', 'streamableHttp'],
         ...['--stateful', '--logLevel', 'none', '--port', `${supergateway}`],
       ],
       port: supergateway,
@@ -98,27 +86,38 @@ async function toStdio(setting: Setting): Promise<readonly Way[]> {
   ];
 }
 
-async function toHttp(setting: Setting, url: string): Promise<readonly Way[]> {
-  const [sdk, proxy] = [await freePort(), await freePort()];
+async function waysToHttp(setting: Setting, url: string): Promise<readonly Way[]> {
+  const [raw, sdk, proxy] = [await freePort(), await freePort(), await freePort()];
   return [
-    await toolcrib(setting, 'http', { url }),
-    await toolcrib(setting, 'http, access', { url }),
+    { name: 'raw', args: [join(PEERS, 'raw-gateway.ts'), `${raw}`, url], port: raw },
+    ...(await toolcribs(setting, { url })),
     { name: 'minimal SDK gateway', args: [join(PEERS, 'sdk-gateway.ts'), `${sdk}`, url], port: sdk },
     { name: 'mcp-proxy as a library', args: [join(PEERS, 'mcp-proxy-http.ts'), `${proxy}`, url], port: proxy },
     {
       name: 'supergateway, client on stdio',
       args: [commandOf('supergateway'), '--streamableHttp', url, '--logLevel', 'none'],
-      revisions: ['2025-11-25'],
     },
   ];
 }
 
-/** The built gateway with everything on that is on by default, a rate besides, and a key where the name says access. */
-async function toolcrib({ folder, profileFolder }: Setting, name: string, server: object): Promise<Way> {
-  const cwd = join(folder, name.replace(', ', '-'));
-  const hasAccess = name.includes('access');
+async function toolcribs(setting: Setting, server: object): Promise<readonly Way[]> {
+  const { beside } = setting;
+  return [
+    await toolcrib(setting, 'toolcrib', { server }),
+    await toolcrib(setting, 'toolcrib, a key', { server }),
+    ...(beside === undefined ? [] : [await toolcrib(setting, 'toolcrib, beside', { server, command: beside })]),
+  ];
+}
+
+/** The built gateway with everything on that is on by default, a rate besides, and a key where the name says so. */
+async function toolcrib(
+  { folder, profileFolder }: Setting,
+  name: string,
+  { server, command = entry() }: { readonly server: object; readonly command?: string },
+): Promise<Way> {
+  const cwd = mkdtempSync(join(folder, 'toolcrib-'));
+  const hasAccess = name.includes('key');
   const port = await freePort();
-  mkdirSync(cwd);
   const config = {
     sources: { bench: { mcp: server, trust: true } },
     defaultProfile: 'assistant',
@@ -126,10 +125,10 @@ async function toolcrib({ folder, profileFolder }: Setting, name: string, server
     ...(hasAccess && { access: { keys: true } }),
   };
   writeFileSync(join(cwd, 'toolcrib.yaml'), JSON.stringify(config));
-  const profiling = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(profileFolder, name)}`];
+  const profiling = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
   return {
-    name: hasAccess ? 'toolcrib, and a key asked for' : 'toolcrib',
-    args: [...profiling, entry(), 'serve', '--port', `${port}`],
+    name,
+    args: [...profiling, command, 'serve', '--port', `${port}`],
     port,
     cwd,
     ...(hasAccess && { token: createKey(cwd) }),
@@ -151,21 +150,13 @@ function commandOf(name: string): string {
   return join(folder, bin[name] ?? '');
 }
 
-function toContender(
-  { name, args, port, token, cwd, revisions = REVISIONS }: Way,
-  server: Contender['server'],
-  { processes, besides }: { readonly processes: Processes; readonly besides: readonly number[] },
-): Contender {
-  const start = () => processes.start(args, cwd === undefined ? {} : { cwd });
-  const shared = port === undefined ? undefined : start();
+function toContender({ name, args, port, token, cwd }: Way, processes: Processes): Contender {
   return {
     name,
-    server,
-    revisions,
     async open(revision) {
-      const started = shared ?? start();
+      const started = processes.start(args, cwd === undefined ? {} : { cwd });
       const wire = port === undefined ? stdioWire(started.child) : httpWire(`http://127.0.0.1:${port}/mcp`, token);
-      return { client: await untilReady(started, wire, revision), roots: [started.pid, ...besides] };
+      return { client: await untilReady(started, wire, revision), roots: [started.pid] };
     },
   };
 }

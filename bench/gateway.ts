@@ -2,82 +2,114 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Contender, startContenders, within } from './gateway-contenders.ts';
+import { type Contender, contendersFor, type Server, type Setting, within } from './gateway-contenders.ts';
 import { median, printTable } from './measure.ts';
 import { createProcesses, familyOf, type Member, scriptOf } from './processes.ts';
-import type { EchoClient, Revision } from './wire-client.ts';
+import { type EchoClient, REVISIONS, type Revision } from './wire-client.ts';
 
-const ROUNDS = 5;
-const WARM_UP_MS = 3000;
-const SEQUENTIAL_MS = 400;
-const LOADED_MS = 1000;
-const IN_FLIGHT = 16;
-const TEXT = 'The quick brown fox jumps over the lazy dog. '.repeat(2);
-const MEGABYTE = 'x'.repeat(1_000_000);
+/** What can be measured by itself: small calls by kind of server, a megabyte, and long lists. */
+const SECTIONS = ['stdio', 'events', 'json', 'megabyte', 'list'] as const;
+type Section = (typeof SECTIONS)[number];
+
+const ROUNDS = 6;
+const WARM_UP_MS = 4000;
+const ROUND_MS = 700;
+const COLD_CALLS = 400;
+const IN_FLIGHT = 64;
+const TEXT = 'The quick brown fox jumps over the lazy dog. '.repeat(23); // 1 kB
+const MEGABYTE = 1_000_000;
+const LARGE_CALLS = 12;
 const LARGE_MS = 10_000;
+const MANY_TOOLS = 10_000;
 
-/** What a gateway adds to a call, beside peers without guards. Rounds take turns, so that a noisy moment hits all alike. */
-export async function benchGateway({ only = '', profile }: Options = {}): Promise<void> {
+interface Options {
+  readonly sections: readonly Section[];
+  readonly revision: Revision;
+  /** A pattern for the names of those that are wanted. */
+  readonly only: string;
+  /** Where profiles of our gateways are written. */
+  readonly profile: string | undefined;
+  readonly beside: string | undefined;
+}
+
+const USUAL: Options = { sections: SECTIONS, revision: '2025-11-25', only: '', profile: undefined, beside: undefined };
+
+/** What a gateway adds to a call, beside one that only copies bytes and beside peers without guards. */
+export async function benchGateway({ sections, revision, only, profile, beside }: Options = USUAL): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-bench-gateway-'));
-  const processes = createProcesses();
   process.env.XDG_STATE_HOME = join(folder, 'state'); // no gateway writes into the home of the person who runs the bench
   const removeFolder = () => rmSync(folder, { recursive: true, force: true });
   process.once('exit', removeFolder); // also if somebody ends the bench
-  try {
-    const contenders = await startContenders({ processes, folder, only: new RegExp(only), profileFolder: profile });
-    const rows: Row[] = [];
-    for (const contender of contenders)
-      for (const revision of contender.revisions)
-        rows.push({ contender, revision, ...(await contender.open(revision)), ...EMPTY() });
-    for (const row of rows) await callFor(WARM_UP_MS, row.client, IN_FLIGHT);
-    for (let round = 0; round < ROUNDS; round++) for (const row of rows) await measure(row);
-    const large = new Map<Row, string>();
-    for (const row of rows) large.set(row, await tryLarge(row.client));
-    print(rows, large);
-    for (const { client } of rows) client.close();
-  } finally {
-    await processes.end();
-    removeFolder();
+  for (const section of sections) {
+    const processes = createProcesses();
+    const setting = { processes, folder, only: new RegExp(only), profileFolder: profile, beside };
+    try {
+      if (section === 'megabyte') for (const server of SERVERS) await benchMegabyte(server, setting, revision);
+      else if (section === 'list') await benchList(setting, revision);
+      else await benchCalls(section, setting, revision);
+    } finally {
+      await processes.end();
+    }
   }
+  removeFolder();
 }
 
-interface Options {
-  /** A pattern for the names of those that are wanted. */
-  readonly only?: string | undefined;
-  /** Where profiles of our gateways are written. */
-  readonly profile?: string | undefined;
-}
+const SERVERS: readonly Server[] = ['stdio', 'json', 'events'];
 
+/** One contender, connected. */
 interface Row {
-  readonly contender: Contender;
-  readonly revision: Revision;
+  readonly name: string;
   readonly client: EchoClient;
   readonly roots: readonly number[];
-  /** Of calls one after the other. */
-  readonly timesUs: number[];
-  /** With many in flight, round by round. */
-  readonly callsPerSecond: number[];
-  /** Processor time of a call: of all processes, and of what stands between client and server. */
-  readonly allCpuUs: number[];
-  readonly gatewayCpuUs: number[];
+  /** Of the first calls of a fresh process, in microseconds of its processor time. */
+  readonly coldUs: number;
+  readonly single: Rounds;
+  readonly loaded: Rounds;
 }
 
-const EMPTY = () => ({ timesUs: [], callsPerSecond: [], allCpuUs: [], gatewayCpuUs: [] });
+/** What a contender did, round by round. */
+interface Rounds {
+  readonly timesUs: number[];
+  readonly callsPerSecond: number[];
+  /** Processor time of a call: of what stands between client and server. */
+  readonly cpuUs: number[];
+}
 
-async function measure(row: Row): Promise<void> {
-  const { client, roots } = row;
-  row.timesUs.push(...(await callFor(SEQUENTIAL_MS, client, 1)));
+const NO_ROUNDS = (): Rounds => ({ timesUs: [], callsPerSecond: [], cpuUs: [] });
+
+/** Rounds take turns, so that a noisy moment hits all alike. */
+async function benchCalls(server: Server, setting: Setting, revision: Revision): Promise<void> {
+  const rows: Row[] = [];
+  for (const contender of await contendersFor(server, setting)) rows.push(await openRow(contender, revision));
+  for (const { client } of rows) await callFor(WARM_UP_MS, client, IN_FLIGHT);
+  for (let round = 0; round < ROUNDS; round++)
+    for (const row of rows) {
+      await measure(row, row.single, 1);
+      await measure(row, row.loaded, IN_FLIGHT);
+    }
+  printCalls(server, rows, revision);
+  for (const { client } of rows) client.close();
+}
+
+async function openRow({ name, open }: Contender, revision: Revision): Promise<Row> {
+  const { client, roots } = await open(revision);
+  const before = cpuOf(roots);
+  for (let calls = 0; calls < COLD_CALLS; calls++) await client.echo(TEXT);
+  const coldUs = (cpuOf(roots) - before) / COLD_CALLS;
+  return { name, client, roots, coldUs, single: NO_ROUNDS(), loaded: NO_ROUNDS() };
+}
+
+async function measure({ client, roots }: Row, rounds: Rounds, inFlight: number): Promise<void> {
   const before = cpuOf(roots);
   const begin = performance.now();
-  const { length: calls } = await callFor(LOADED_MS, client, IN_FLIGHT);
-  row.callsPerSecond.push((calls * 1000) / (performance.now() - begin));
-  const after = cpuOf(roots);
-  row.allCpuUs.push((after.allUs - before.allUs) / calls);
-  row.gatewayCpuUs.push((after.gatewayUs - before.gatewayUs) / calls);
+  const times = await callFor(ROUND_MS, client, inFlight);
+  rounds.callsPerSecond.push((times.length * 1000) / (performance.now() - begin));
+  rounds.cpuUs.push((cpuOf(roots) - before) / times.length);
+  for (const time of times) rounds.timesUs.push(time);
 }
 
 /** Times of single calls in microseconds. */
-async function callFor(timeMs: number, client: EchoClient, inFlight: number): Promise<readonly number[]> {
+async function callFor(timeMs: number, client: EchoClient, inFlight: number): Promise<number[]> {
   const times: number[] = [];
   const end = performance.now() + timeMs;
   const callAgain = async () => {
@@ -90,44 +122,82 @@ async function callFor(timeMs: number, client: EchoClient, inFlight: number): Pr
   return times;
 }
 
-/** Of the client, which is this process, too. Whoever starts a process for each call gets off lightly: many are missed. */
-function cpuOf(roots: readonly number[]): { readonly allUs: number; readonly gatewayUs: number } {
-  const family = familyOf(roots);
-  const between = family.filter(({ pid }) => !/\/echo-\w+\.ts$/.test(scriptOf(pid)));
-  const { user, system } = process.cpuUsage();
-  return { allUs: user + system + cpuSum(family), gatewayUs: cpuSum(between) };
+/** Processor time of what stands between client and server. A contender that starts a process for each call gets off lightly. */
+function cpuOf(roots: readonly number[]): number {
+  const between = familyOf(roots).filter(({ pid }) => !/\/echo-\w+\.ts$/.test(scriptOf(pid)));
+  return between.reduce((sum: number, { cpuUs }: Member) => sum + cpuUs, 0);
 }
 
-function cpuSum(members: readonly Member[]): number {
-  return members.reduce((sum, { cpuUs }) => sum + cpuUs, 0);
-}
-
-async function tryLarge(client: EchoClient): Promise<string> {
-  try {
-    await within(LARGE_MS, client.echo(MEGABYTE));
-    return 'works';
-  } catch {
-    return 'fails';
-  }
-}
-
-function print(rows: readonly Row[], large: ReadonlyMap<Row, string>): void {
-  const shown = rows.map((row) => {
-    const { contender, revision, timesUs, callsPerSecond, allCpuUs, gatewayCpuUs } = row;
-    const bare = rows.find(
-      (other) =>
-        other.contender.name === 'direct' && other.contender.server === contender.server && other.revision === revision,
-    );
-    const added = row === bare ? '' : `+${whole(median(timesUs) - median(bare?.timesUs ?? []))}`;
+function printCalls(server: Server, rows: readonly Row[], revision: Revision): void {
+  const raw = rows.find(({ name }) => name === 'raw');
+  const shown = rows.map(({ name, coldUs, single, loaded }) => {
+    const cpu = (rounds: Rounds, of: Rounds | undefined) => [
+      `${whole(mean(rounds.cpuUs))} / ${whole(median(rounds.cpuUs))}`,
+      `${(mean(rounds.cpuUs) / mean(of?.cpuUs ?? [])).toFixed(2)} x`,
+    ];
+    const [one, many] = [cpu(single, raw?.single), cpu(loaded, raw?.loaded)];
+    const isDirect = name === 'direct';
     return [
-      ...[contender.server, revision, contender.name, whole(median(timesUs)), added, whole(percentile(timesUs, 0.99))],
-      ...[whole(median(callsPerSecond)), whole(median(allCpuUs)), row === bare ? '' : whole(median(gatewayCpuUs))],
-      large.get(row) ?? '',
+      ...[name, isDirect ? '' : whole(coldUs), whole(median(single.timesUs)), ...(isDirect ? ['', ''] : one)],
+      ...[
+        whole(median(loaded.callsPerSecond)),
+        whole(percentile(loaded.timesUs, 0.99)),
+        ...(isDirect ? ['', ''] : many),
+      ],
     ];
   });
-  printTable(`One tools/call of a small echo tool: us a call, one after the other; calls/s, ${IN_FLIGHT} in flight`, [
-    ['server', 'client', '', 'median', 'added', 'p99', 'calls/s', 'CPU of all', 'of the gateway', '1 MB'],
-    ...shown,
+  printTable(
+    `${server}: tools/call with 1 kB, client of ${revision}: us a call; processor time of the gateway as mean / median of rounds`,
+    [['', 'cold', 'one: p50', 'CPU', '', `${IN_FLIGHT} in flight: calls/s`, 'p99', 'CPU', ''], ...shown],
+  );
+}
+
+/** A megabyte of arguments, and one of a result: one after the other, after some to warm up. */
+async function benchMegabyte(server: Server, setting: Setting, revision: Revision): Promise<void> {
+  const text = 'x'.repeat(MEGABYTE);
+  const rows: string[][] = [];
+  for (const { name, open } of await contendersFor(server, setting)) {
+    const { client, roots } = await open(revision);
+    const sent = await timeLarge(() => client.echo(text), roots);
+    const received = await timeLarge(() => client.echo('x', MEGABYTE), roots);
+    rows.push([name, ...sent, ...received]);
+    client.close();
+  }
+  printTable(`${server}: 1 MB, ms a call, median (processor time of the gateway, mean)`, [
+    ['', 'arguments', 'CPU', 'result', 'CPU'],
+    ...rows,
+  ]);
+}
+
+async function timeLarge(call: () => Promise<void>, roots: readonly number[]): Promise<readonly string[]> {
+  const times: number[] = [];
+  let before = 0;
+  for (let count = 0; count < LARGE_CALLS * 2; count++) {
+    if (count === LARGE_CALLS) before = cpuOf(roots);
+    const begin = performance.now();
+    const works = await within(LARGE_MS, call()).then(
+      () => true,
+      () => false,
+    );
+    if (!works) return ['fails', ''];
+    if (count >= LARGE_CALLS) times.push(performance.now() - begin);
+  }
+  return [median(times).toFixed(1), ((cpuOf(roots) - before) / LARGE_CALLS / 1000).toFixed(1)];
+}
+
+/** `tools/list` of a server with many tools, page by page as the gateway wants it. */
+async function benchList(setting: Setting, revision: Revision): Promise<void> {
+  const rows: string[][] = [];
+  for (const { name, open } of await contendersFor('stdio', setting, MANY_TOOLS)) {
+    const { client, roots } = await open(revision);
+    const count = await client.list();
+    const [ms = '', cpu = ''] = await timeLarge(async () => void (await client.list()), roots);
+    rows.push([name, `${count}`, ms, cpu]);
+    client.close();
+  }
+  printTable(`tools/list of a server with ${MANY_TOOLS} tools, first page, ms`, [
+    ['', 'tools', 'time', 'CPU'],
+    ...rows,
   ]);
 }
 
@@ -135,11 +205,24 @@ function whole(value: number): string {
   return Math.round(value).toLocaleString('en');
 }
 
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
 function percentile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length * part)] ?? Number.NaN;
 }
 
-// node bench/gateway.ts [--only PATTERN] [--profile FOLDER]
-if (import.meta.main)
-  await benchGateway(parseArgs({ options: { only: { type: 'string' }, profile: { type: 'string' } } }).values);
+// node bench/gateway.ts [SECTION...] [--client REVISION] [--only PATTERN] [--profile FOLDER] [--beside FILE, another build's dist/cli/main.js]
+if (import.meta.main) {
+  const text = { type: 'string' } as const;
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { client: text, only: text, profile: text, beside: text },
+  });
+  const wanted = SECTIONS.filter((section) => positionals.length === 0 || positionals.includes(section));
+  const revision = REVISIONS.find((known) => known === values.client) ?? USUAL.revision;
+  const { only = '', profile, beside } = values;
+  await benchGateway({ sections: wanted, revision, only, profile, beside });
+}

@@ -1,11 +1,13 @@
-import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
-import { echoOf } from './peers/echo-server.ts';
+import { Pool } from 'undici';
+import { echoOf, type Message } from './peers/echo-answer.ts';
 
 /** What is measured is what stands behind it, so this client does no more than the protocol asks for. */
 export interface EchoClient {
   /** Rejects unless the answer is what the tool says to this text. */
-  echo(text: string): Promise<void>;
+  echo(text: string, letters?: number): Promise<void>;
+  /** The number of tools on the first page of the list. */
+  list(): Promise<number>;
   close(): void;
 }
 
@@ -20,7 +22,6 @@ export interface Wire {
   close(): void;
 }
 
-type Message = Readonly<Record<string, unknown>>;
 type Headers = Readonly<Record<string, string>>;
 
 const SELF = { name: 'bench', version: '1.0.0' };
@@ -47,22 +48,26 @@ export async function openClient(wire: Wire, revision: Revision): Promise<EchoCl
     await ask('initialize', { protocolVersion: revision, capabilities: {}, clientInfo: SELF });
     await wire.send({ jsonrpc: '2.0', method: 'notifications/initialized' }, { 'mcp-protocol-version': revision });
   }
-  const { tools } = (await ask('tools/list', {})) as { tools: readonly { name: string }[] }; // as the protocol has it
-  const name = tools.find((tool) => tool.name.endsWith('echo'))?.name;
-  if (name === undefined) throw new Error(`There is no tool to call: ${JSON.stringify(tools)}`);
+  const list = async () => ((await ask('tools/list', {})) as { tools: readonly { name: string }[] }).tools; // as the protocol has it
+  const name = (await list()).map((tool) => tool.name).find((one) => /echo$|tool_0$/.test(one));
+  if (name === undefined) throw new Error('There is no tool to call.');
   return {
-    async echo(text) {
-      const result = await ask('tools/call', { name, arguments: { text } });
+    async echo(text, letters) {
+      const more = letters === undefined ? {} : { letters };
+      const result = await ask('tools/call', { name, arguments: { text, ...more } });
       const [part] = result.content as readonly { text?: string }[]; // likewise
-      if (part?.text !== echoOf(text)) throw new Error(`Not the echo: ${JSON.stringify(result).slice(0, 300)}`);
+      if (part?.text !== echoOf(text, letters))
+        throw new Error(`Not the echo: ${JSON.stringify(result).slice(0, 300)}`);
     },
+    list: async () => (await list()).length,
     close: wire.close,
   };
 }
 
 /** Messages by POST over connections that are kept, with a session where the server wants one. */
 export function httpWire(url: string, token?: string): Wire {
-  const agent = new Agent({ keepAlive: true });
+  const { origin, pathname: path } = new URL(url);
+  const pool = new Pool(origin, { connections: 256 });
   const fixed = {
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
@@ -71,24 +76,15 @@ export function httpWire(url: string, token?: string): Wire {
   let session = {};
   return {
     async send(message, headers) {
-      const body = Buffer.from(JSON.stringify(message));
-      const all = { ...fixed, ...headers, ...session, 'content-length': body.length };
-      const asked = request(url, { method: 'POST', agent, headers: all });
-      const answer = await post(asked, body);
+      const asked = { ...fixed, ...headers, ...session };
+      const answer = await pool.request({ path, method: 'POST', headers: asked, body: JSON.stringify(message) });
       const id = answer.headers['mcp-session-id'];
       if (typeof id === 'string') session = { 'mcp-session-id': id };
-      let text = '';
-      for await (const chunk of answer.setEncoding('utf8')) text += chunk;
+      const text = await answer.body.text();
       return message.id === undefined ? undefined : answerIn(text, message.id);
     },
-    close: () => agent.destroy(),
+    close: () => void pool.close(),
   };
-}
-
-function post(asked: ClientRequest, body: Buffer): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    asked.on('response', resolve).on('error', reject).end(body);
-  });
 }
 
 /** The body is the answer, or one of the events in it is. */
