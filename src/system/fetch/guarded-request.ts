@@ -63,7 +63,8 @@ export async function sendGuarded(given: GuardedRequest): Promise<IncomingMessag
       reject(cause);
     });
     request.on('socket', (socket) => {
-      isConnected = !socket.connecting; // a reused connection
+      isConnected = !socket.connecting; // a reused connection, on which nothing may stay behind
+      if (isConnected) return;
       socket.once(connectedEvent(url), () => {
         isConnected = true;
       });
@@ -89,7 +90,6 @@ function endWith(request: ClientRequest, signal: AbortSignal): void {
 const CONNECT_MS = 2500;
 
 function endUnlessConnected(request: ClientRequest, socket: Socket, url: URL): void {
-  if (!socket.connecting) return;
   const timer = setTimeout(() => {
     request.destroy(new FetchError('unreachable', `${url.host} did not accept a connection within ${CONNECT_MS} ms.`));
   }, CONNECT_MS);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer as createTcpServer } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { keptConnections } from '../../../src/system/fetch/agent-pool.ts';
 import {
   type FetchedResponse,
   type GuardedFetchOptions,
@@ -342,3 +343,17 @@ async function startFullServer() {
   });
   return { host: `127.0.0.1:${port}`, url: `http://127.0.0.1:${port}/` };
 }
+
+it('a kept connection keeps nothing of the requests that it has carried', async () => {
+  const server = await startServer((_, response) => void response.end('here'));
+  const agent = keptConnections('http:');
+  onTestFinished(() => agent.destroy());
+  const listenersAfterOne = async (): Promise<readonly number[]> => {
+    await guardedFetch(server.url, { ...first, agentFor: () => agent });
+    const [socket] = Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? []);
+    return socket?.eventNames().map((name) => socket.listenerCount(name)) ?? [];
+  };
+  const [once, again] = [await listenersAfterOne(), await listenersAfterOne()];
+  expect(once.length).toBeGreaterThan(0);
+  expect(again).toEqual(once);
+});
