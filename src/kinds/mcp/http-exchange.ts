@@ -4,6 +4,7 @@ import type { AuthProvider, FetchLike, JSONRPCMessage } from '@modelcontextproto
 import type { MaybePromise } from '../../core/json.ts';
 import { FetchError, isNeverSent } from '../../system/fetch/fetch-error.ts';
 import { streamedFetch } from '../../system/fetch/streamed-fetch.ts';
+import { readEventAnswer } from './event-answer.ts';
 import { McpFailure } from './mcp-failure.ts';
 import { MAX_MESSAGE_BYTES, REQUEST_HEADER, readMessage, type WireMessage } from './wire-requests.ts';
 
@@ -21,6 +22,8 @@ export interface ExchangeOptions {
   readonly agent: Agent;
   /** Called with the response to one of our requests, and again if reading it failed. */
   onAnswer(id: number | undefined, response: IncomingMessage, failure?: unknown): void;
+  /** Called with messages that follow the answer to one of our requests on its stream. */
+  onMessage(message: WireMessage): void;
   /** Called when the server has dropped our session or cannot be reached. */
   lose(cause: unknown): void;
   hasSession(): boolean;
@@ -40,7 +43,7 @@ interface Posted {
 export interface HttpExchange {
   /** For the SDK's transports. */
   readonly fetch: FetchLike;
-  /** Resolves with the answer if it is plain JSON. Any other response is kept, and `fetch` returns it to the SDK for this request. */
+  /** Resolves with the answer if it is plain JSON or the first event of a stream. Any other response is kept, and `fetch` returns it to the SDK for this request. */
   post(posted: Posted): Promise<WireMessage | undefined>;
   /** Drops the response kept for a request: the SDK never sends a request that was already sent. */
   forget(id: number): void;
@@ -61,8 +64,8 @@ export function createExchange(options: ExchangeOptions): HttpExchange {
   const never = new AbortController().signal;
   /** Responses to our own requests that the SDK has to interpret. */
   const arrived = new Map<number, Response>();
-  const toWeb = (id: number | undefined, url: URL, response: IncomingMessage): Promise<Response> =>
-    toResponse(response, url.host, (failure) => onAnswer(id, response, failure));
+  const toWeb = (id: number | undefined, url: URL, response: IncomingMessage, begun?: Buffer): Promise<Response> =>
+    toResponse(response, { host: url.host, begun, onFailure: (failure) => onAnswer(id, response, failure) });
 
   const fetch: FetchLike = async (to, init = {}) => {
     const { [REQUEST_HEADER]: marked, ...headers } = Object.fromEntries(new Headers(init.headers));
@@ -94,6 +97,13 @@ export function createExchange(options: ExchangeOptions): HttpExchange {
       const configured = await address.headers();
       if (options.isClosed()) throw new McpFailure('unreachable', 'it was closed');
       const response = await ask(options, url, { id, method: 'POST', headers: sent, configured, body, signal });
+      if (response.statusCode === 200 && isEventStream(response)) {
+        const reading = { id, tooLarge: () => tooLarge(url.host), onMessage: options.onMessage };
+        const first = await readEventAnswer(response, reading);
+        if ('answer' in first) return first.answer;
+        arrived.set(id, await toWeb(id, url, response, first.begun));
+        return undefined;
+      }
       if (!isWholeJson(response)) {
         arrived.set(id, await toWeb(id, url, response));
         return undefined;
@@ -142,17 +152,13 @@ export function isEventStream({ headers }: IncomingMessage): boolean {
 const WITHOUT_BODY = [204, 205, 304];
 
 /** Converts to a web Response. A whole body is limited as a whole; a stream, which may never end, is limited per event. */
-async function toResponse(
-  message: IncomingMessage,
-  host: string,
-  onFailure: (failure: unknown) => void,
-): Promise<Response> {
+async function toResponse(message: IncomingMessage, reading: Reading): Promise<Response> {
   const { statusCode: status = 500 } = message;
   const headers = headersOf(message);
   if (WITHOUT_BODY.includes(status)) message.resume();
   if (WITHOUT_BODY.includes(status)) return new Response(null, { status, headers });
-  if (!isEventStream(message)) return toWhole(message, await collect(message, host));
-  const events = Readable.from(boundEvents(message, host, onFailure));
+  if (!isEventStream(message)) return toWhole(message, await collect(message, reading.host));
+  const events = Readable.from(boundEvents(message, reading));
   return new Response(Readable.toWeb(events) as ReadableStream<Uint8Array>, { status, headers }); // Node's type for the same stream
 }
 
@@ -182,14 +188,21 @@ function collect(message: IncomingMessage, host: string): Promise<Buffer<ArrayBu
   });
 }
 
+interface Reading {
+  readonly host: string;
+  /** The bytes of a stream that were already read. */
+  readonly begun: Buffer | undefined;
+  onFailure(failure: unknown): void;
+}
+
 async function* boundEvents(
   message: IncomingMessage,
-  host: string,
-  onFailure: (failure: unknown) => void,
+  { host, begun = Buffer.alloc(0), onFailure }: Reading,
 ): AsyncGenerator<Buffer> {
-  let length = 0;
-  let last: Buffer = Buffer.alloc(0);
+  let { length } = begun;
+  let last = begun.subarray(-3);
   try {
+    if (length > 0) yield begun;
     for await (const chunk of message as AsyncIterable<Buffer>) {
       const seen = Buffer.concat([last, chunk]); // the empty line that ends an event may span two chunks
       const end = Math.max(...ENDS.map((mark) => seen.lastIndexOf(mark)));

@@ -44,6 +44,7 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
     address,
     agent,
     onAnswer,
+    onMessage: (message) => transport.onmessage?.(message as JSONRPCMessage), // the receiver validates the rest
     lose,
     hasSession: () => inner.sessionId !== undefined,
     isClosed: () => isClosed,
@@ -62,7 +63,7 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
       await inner.start();
     },
     async send(message, sendOptions = {}) {
-      // The SDK is slow per message. It is needed only for tokens, the older transport and answers that are not plain JSON.
+      // The SDK is slow per message. It is needed only for tokens, the older transport and other answers.
       const id = type === 'http' && auth === undefined ? idOfCall(message, sendOptions) : undefined;
       if (id === undefined) return send(inner, message, sendOptions);
       const headers = headersOf(message, sendOptions, { session: inner.sessionId, version });

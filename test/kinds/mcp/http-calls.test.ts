@@ -9,7 +9,10 @@ const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 type Answer = (response: ServerResponse, call: { readonly id: number }) => void;
 
 /** A server that answers calls as it is told, and counts them. */
-async function answering(answer: Answer) {
+async function answering(
+  answer: Answer,
+  answerOther: (request: IncomingMessage, response: ServerResponse) => boolean = () => false,
+) {
   const server = await startModern();
   let calls = 0;
   const door = await startHttp(async (request, response) => {
@@ -17,7 +20,7 @@ async function answering(answer: Answer) {
     if (request.headers['mcp-method'] === 'tools/call') {
       calls++;
       answer(response, JSON.parse(body ?? ''));
-    } else await pass(request, response, { url: server.url, body });
+    } else if (!answerOther(request, response)) await pass(request, response, { url: server.url, body });
   });
   const crib = await cribWith({ m: { mcp: { url: door.url } } }, { watch: false });
   const chest = await crib.open();
@@ -41,6 +44,7 @@ async function pass(
 const json = (value: unknown, type = 'application/json'): Answer => {
   return (response) => void response.writeHead(200, { 'content-type': type }).end(JSON.stringify(value));
 };
+const EVENTS = { 'content-type': 'text/event-stream' };
 const result = { content: [{ type: 'text', text: 'here' }], resultType: 'complete' };
 
 describe('the answer to a call', () => {
@@ -55,7 +59,24 @@ describe('the answer to a call', () => {
       'events',
       (response, { id }) => {
         const event = `data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`;
-        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`: hello\n\n${event}`);
+        response.writeHead(200, EVENTS).end(`: hello\n\n${event}`);
+      },
+    ],
+    [
+      'events byte by byte, in lines of another spelling',
+      (response, { id }) => {
+        const text = `: ping\r\n\r\nid: 1\r\nevent: message\r\ndata: {"jsonrpc":"2.0",\r\ndata: "id":${id},"result":${JSON.stringify(result)}}\r\n\r\n`;
+        response.writeHead(200, EVENTS);
+        for (const byte of Buffer.from(text)) response.write(Buffer.of(byte));
+        response.end();
+      },
+    ],
+    [
+      'an event after a notification',
+      (response, { id }) => {
+        const note = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'soon' } };
+        response.writeHead(200, EVENTS).write(`data: ${JSON.stringify(note)}\n\n`);
+        response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
       },
     ],
     [
@@ -101,6 +122,18 @@ describe('the answer to a call', () => {
           .write('{"jsonrpc"', () => response.destroy()),
       ['unknown_outcome'],
     ],
+    ['half an event', (response) => void response.writeHead(200, EVENTS).end('data: {"jsonrpc":'), ['unknown_outcome']],
+    [
+      'an event of another kind',
+      (response, { id }) =>
+        void response.writeHead(200, EVENTS).end(`event: x\ndata: {"jsonrpc":"2.0","id":${id},"result":{}}\n\n`),
+      ['unknown_outcome'],
+    ],
+    [
+      'the end of the connection during an event',
+      (response) => void response.writeHead(200, EVENTS).write('data: {', () => response.destroy()),
+      ['unknown_outcome'],
+    ],
     ['the end of the connection', (response) => void response.destroy(), ['unknown_outcome']],
     [
       'another encoding',
@@ -119,6 +152,35 @@ describe('the answer to a call', () => {
   ])('that is %s fails the call, which is not sent again', async (_what, answer, codes) => {
     const { call, calls } = await answering(answer);
     expect(codes).toContain(saidOf(await call()));
+    expect(calls()).toBe(1);
+  });
+});
+
+describe('an event stream', () => {
+  it('leaves its connection to the next call', async () => {
+    const sockets = new Set<unknown>();
+    const { call } = await answering((response, { id }) => {
+      sockets.add(response.socket);
+      response.writeHead(200, EVENTS).flushHeaders();
+      response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
+    });
+    for (let count = 0; count < 3; count++) expect(saidOf(await call())).toBe('here');
+    expect(sockets.size).toBe(1);
+  });
+
+  it('that ends before the answer is resumed if the server numbered its events', async () => {
+    let asked = 0;
+    const start: Answer = (response, { id }) => {
+      asked = id;
+      response.writeHead(200, EVENTS).end('id: 7\nretry: 10\ndata:\n\n');
+    };
+    const resume = ({ headers }: IncomingMessage, response: ServerResponse) => {
+      if (headers['last-event-id'] !== '7') return false;
+      response.writeHead(200, EVENTS).end(`data: ${JSON.stringify({ jsonrpc: '2.0', id: asked, result })}\n\n`);
+      return true;
+    };
+    const { call, calls } = await answering(start, resume);
+    expect(saidOf(await call())).toBe('here');
     expect(calls()).toBe(1);
   });
 });

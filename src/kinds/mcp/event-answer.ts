@@ -1,0 +1,88 @@
+import type { Readable } from 'node:stream';
+import { MAX_MESSAGE_BYTES, readMessage, type WireMessage } from './wire-requests.ts';
+
+/** The answer, or the bytes read so far of a stream that begins with anything else. */
+type EventAnswer = { readonly answer: WireMessage } | { readonly begun: Buffer };
+
+interface EventReading {
+  /** The request whose answer is expected. */
+  readonly id: number;
+  /** The error for an event that is larger than a message may be. */
+  tooLarge(): Error;
+  /** Called with messages that follow the answer. */
+  onMessage(message: WireMessage): void;
+}
+
+/**
+ * Reads the first event of a stream. If it is the answer, the rest is read as well, so that the connection can be used
+ * again. If it is not, the stream is paused and nothing of it is lost: another reader continues with it.
+ */
+export function readEventAnswer(body: Readable, { id, tooLarge, onMessage }: EventReading): Promise<EventAnswer> {
+  return new Promise((resolve, reject) => {
+    let chunks: Buffer[] = [];
+    let length = 0;
+    let last = 0;
+    let isAnswered = false;
+    const giveBack = (bytes: Buffer): void => {
+      body.off('data', read).off('end', end).pause();
+      resolve({ begun: bytes });
+    };
+    /** Returns false for an event that another reader must have. */
+    const take = (event: string | undefined): boolean => {
+      const message = event === undefined ? undefined : readMessage(event);
+      if (isAnswered && message !== undefined) onMessage(message);
+      if (isAnswered || event === '') return true;
+      if (message?.id !== id || message.method !== undefined) return false;
+      isAnswered = true;
+      resolve({ answer: message });
+      return true;
+    };
+    const read = (chunk: Buffer): void => {
+      const mayEnd = (isNewline(last) && isNewline(chunk[0])) || endOf(chunk) !== -1;
+      chunks.push(chunk);
+      length += chunk.length;
+      last = chunk.at(-1) ?? last;
+      if (length > MAX_MESSAGE_BYTES) body.destroy(tooLarge());
+      if (!mayEnd || body.destroyed) return;
+      let rest = chunks.length === 1 ? chunk : Buffer.concat(chunks, length);
+      for (let end = endOf(rest); end !== -1; end = endOf(rest)) {
+        if (!take(dataOf(rest.toString('utf8', 0, end)))) {
+          giveBack(rest);
+          return;
+        }
+        rest = rest.subarray(end);
+      }
+      [chunks, length] = [[rest], rest.length];
+    };
+    const end = () => giveBack(Buffer.concat(chunks, length));
+    body.on('data', read).on('end', end).on('error', reject);
+    body.on('close', () => reject(new Error('The connection was closed before the answer.'))); // no effect after it
+  });
+}
+
+/** The place after the first empty line, or -1. A line feed that belongs to it may follow: it begins the next event as an empty line. */
+function endOf(bytes: Buffer): number {
+  const places = EMPTY_LINES.map((mark) => bytes.indexOf(mark)).filter((at) => at !== -1);
+  return places.length === 0 ? -1 : Math.min(...places) + 2;
+}
+
+const EMPTY_LINES = ['\n\n', '\n\r', '\r\r'];
+
+function isNewline(byte: number | undefined): boolean {
+  return byte === 10 || byte === 13;
+}
+
+/** The data of a message, '' for comments alone, undefined for any other event, such as the start of a stream that can be resumed. */
+function dataOf(event: string): string | undefined {
+  const lines = event.includes('\r') ? event.split(/\r\n?|\n/) : event.split('\n');
+  const data: string[] = [];
+  let isOther = false;
+  for (const line of lines) {
+    if (line === '' || line.startsWith(':')) continue;
+    if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
+    else isOther ||= !(line.startsWith('id:') || /^event: ?message$/.test(line));
+  }
+  const isEmpty = data.every((line) => line === '');
+  const hasFields = lines.some((line) => !/^(:|data:|$)/.test(line));
+  return isOther || (isEmpty && hasFields) ? undefined : data.join('\n');
+}
