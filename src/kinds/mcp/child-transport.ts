@@ -35,8 +35,7 @@ export function childTransport(command: ServerCommand, output: OutputTail): Serv
   let child: Child | undefined;
   let end: ChildEnd | undefined;
   let isClosed = false;
-  let waitingBytes = 0;
-  let lastSent: Promise<void> = Promise.resolve();
+  const lines = createLineQueue(() => child?.stdin);
   const hearing = createHearing(command, output);
   const closed = (): void => {
     if (isClosed) return;
@@ -83,16 +82,8 @@ export function childTransport(command: ServerCommand, output: OutputTail): Serv
     async send(message) {
       const stdin = child?.stdin;
       if (stdin === undefined || !stdin.writable) return failedWrite(child, hasEnded());
-      if (waitingBytes > MAX_WAITING_BYTES) throw new McpFailure('busy', 'it does not read its input');
-      const line = `${JSON.stringify(message)}\n`;
-      waitingBytes += line.length;
-      const sent = lastSent.then(() => writeLine(stdin, line));
-      lastSent = sent
-        .catch(() => {}) // the sender handles the failure
-        .finally(() => {
-          waitingBytes -= line.length;
-        });
-      await sent.catch((cause: unknown) => failedWrite(child, cause));
+      if (lines.waiting() > MAX_WAITING_BYTES) throw new McpFailure('busy', 'it does not read its input');
+      await lines.write(`${JSON.stringify(message)}\n`).catch((cause: unknown) => failedWrite(child, cause));
     },
     async close() {
       if (child !== undefined) await endChild(child);
@@ -110,15 +101,72 @@ async function endChild(child: Child): Promise<void> {
   await child.end();
 }
 
+/** Messages that wait to be written. */
+interface LineQueue {
+  /** Resolves when the line was written. */
+  write(line: string): Promise<void>;
+  /** The length of all lines that were not written yet. */
+  waiting(): number;
+}
+
 /**
- * Writes one message at a time: messages that are written together fail together, even those that the server has
- * already read. A server ignores a message without its newline, so it never processed one whose write failed.
+ * Lines that may be written together. Linux takes a small write to a socket, which the stdin of a child is, as a whole
+ * or not at all. Elsewhere a part of it may have been read when it fails, and the others would count as sent or unsent
+ * with it: there each line is written by itself.
  */
-function writeLine(stdin: Writable, line: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (!stdin.writable) return reject(hasEnded());
-    stdin.write(line, (error) => (error ? reject(hasEnded(error)) : resolve()));
+const TOGETHER = process.platform === 'linux' ? 16_384 : 0;
+
+/**
+ * Writes the lines of a turn of the event loop at its end, in one write if they are short. The next write begins after
+ * the last one. A server ignores a message without its newline, so it never processed one whose write failed.
+ */
+function createLineQueue(stdinOf: () => Writable | undefined): LineQueue {
+  let waiting: WaitingLine[] = [];
+  let waitingLength = 0;
+  let isWriting = false;
+  const writeNext = (): void => {
+    const stdin = stdinOf();
+    const next = stdin?.writable === true ? takeTogether(waiting) : waiting;
+    isWriting = next.length > 0;
+    if (!isWriting) return;
+    waiting = waiting.slice(next.length);
+    const settle = (error?: Error | null): void => {
+      for (const { line, written } of next) {
+        waitingLength -= line.length;
+        if (error) written.reject(hasEnded(error));
+        else written.resolve();
+      }
+      writeNext();
+    };
+    if (stdin?.writable !== true) settle(hasEnded());
+    else stdin.write(next.map(({ line }) => line).join(''), settle);
+  };
+  return {
+    write(line) {
+      const written = Promise.withResolvers<void>();
+      waiting.push({ line, written });
+      waitingLength += line.length;
+      if (!isWriting) setImmediate(writeNext);
+      isWriting = true;
+      return written.promise;
+    },
+    waiting: () => waitingLength,
+  };
+}
+
+interface WaitingLine {
+  readonly line: string;
+  readonly written: PromiseWithResolvers<void>;
+}
+
+/** The first lines that one write may have; at least one, if there is one. */
+function takeTogether(waiting: readonly WaitingLine[]): readonly WaitingLine[] {
+  let bytes = 0;
+  const end = waiting.findIndex(({ line }, index) => {
+    bytes += Buffer.byteLength(line);
+    return index > 0 && bytes > TOGETHER;
   });
+  return end === -1 ? waiting : waiting.slice(0, end);
 }
 
 /** Waits for the exit status before failing: a write fails before the exit is reported, and `lastWords` needs it. */

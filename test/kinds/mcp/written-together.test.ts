@@ -18,10 +18,13 @@ it('a message that a server read before it ended counts as sent, whatever else w
   const transport = childTransport(command, createOutputTail());
   onTestFinished(() => transport.close());
   await transport.start();
-  const sending = [LONG, 'the last one', LONG, LONG].map((text) => transport.send(message(text)));
+  const sending = [LONG, 'the last one', LONG, 'short', 'another', LONG, 'the end'].map((text) =>
+    transport.send(message(text)),
+  );
   const settled = Promise.allSettled(sending);
   writeFileSync(signal, '');
   const [first, taken, ...others] = await settled;
+  expect(others).toHaveLength(5);
   expect(readFileSync(noted, 'utf8')).toBe('ran\n');
   expect([first?.status, taken?.status]).toEqual(['fulfilled', 'fulfilled']);
   for (const other of others) expect(other).toMatchObject({ status: 'rejected', reason: { isUnsent: true } });
