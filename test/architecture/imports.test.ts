@@ -48,7 +48,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   'gpt-tokenizer': /^formats\/token-cost\.ts$/,
   '@clack/prompts': /^doors\/cli\//,
   hono: /^doors\/rest\//,
-  '@hono/node-server': /^doors\/rest\/start-server\.ts$/,
+  '@hono/node-server': /^doors\/rest\/http-listener\.ts$/,
 };
 
 /** The words for a tool, a spec and a kind. */

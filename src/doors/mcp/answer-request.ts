@@ -4,8 +4,10 @@ import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { Caller, Identity } from '../../core/caller.ts';
 import type { Chest } from '../../crib/chest.ts';
 import type { Crib } from '../../crib/crib.ts';
+import { type HttpRequest, toWeb } from '../node-request.ts';
 import { endWhenForbidden } from '../while-allowed.ts';
 import type { Cancellations, Gateway, RequestContext, ServerSdk } from './context.ts';
+import type { EnvelopeCheck } from './envelope-check.ts';
 import { answerPlainCall, readPlainCall } from './fast-path.ts';
 import type { ListChanges } from './listings.ts';
 import { headerMismatch } from './param-headers.ts';
@@ -41,13 +43,13 @@ const SESSION = 'mcp-session-id';
 const FIRST_MODERN = '2026-07-28';
 
 /** Answers one HTTP request. Rejects if the caller may not use the profile. */
-export async function answerRequest(door: OpenDoor, request: Request, asker: McpCaller): Promise<McpAnswer> {
+export async function answerRequest(door: OpenDoor, request: HttpRequest, asker: McpCaller): Promise<McpAnswer> {
   const { crib, sdk } = door.gateway;
   const chest = await crib.open(asker.profile, asker.caller); // refuses before the body is read
   // Without access control and without a credential, every caller sees the same list.
-  const context: RequestContext = { ...asker, isPublic: asker.caller.id === 'local' };
+  const context: RequestContext = { ...asker, chest, isPublic: asker.caller.id === 'local' };
   const isJson = request.method === 'POST' && sdk.isJsonContentType(request.headers.get('content-type'));
-  if (!isJson) return door.contexts.run(context, () => door.handler.fetch(request)); // the SDK refuses it in the way of each revision
+  if (!isJson) return door.contexts.run(context, () => door.handler.fetch(toWeb(request))); // the SDK refuses it in the way of each revision
   const read = await readBody(sdk, request);
   if (!read.ok) return errorResponse(read.status, read.code, read.message);
   const { body } = read;
@@ -60,7 +62,7 @@ export async function answerRequest(door: OpenDoor, request: Request, asker: Mcp
   const call = readPlainCall(body, request.headers, door.takesEnvelope);
   if (call !== undefined) return answerPlainCall(door, { request, body, call, context: equipped });
   const isListening = message.method === 'subscriptions/listen';
-  const asked = isListening ? untilEnded(request, door.news) : request;
+  const asked = isListening ? untilEnded(request, door.news) : toWeb(request);
   const response = await door.contexts.run(equipped, () => door.handler.fetch(asked, { parsedBody: body }));
   if (isListening) return endWhenForbidden(response, () => mayStillListen(crib, asker));
   return message.method === 'initialize' && response.ok ? withSession(response) : response;
@@ -76,14 +78,16 @@ async function mayStillListen(crib: Crib, { profile, identifyAgain }: McpCaller)
 /** Answers `tools/list` with the cached text of the tools. */
 async function answerList(
   { contexts, handler }: OpenDoor,
-  request: Request,
+  request: HttpRequest,
   { context, body }: { readonly context: RequestContext; readonly body: unknown },
 ): Promise<Response> {
   let tools: string | undefined;
   const takeTools = (text: string) => {
     tools = text;
   };
-  const response = await contexts.run({ ...context, takeTools }, () => handler.fetch(request, { parsedBody: body }));
+  const response = await contexts.run({ ...context, takeTools }, () =>
+    handler.fetch(toWeb(request), { parsedBody: body }),
+  );
   const text = await response.text();
   const { status, headers } = response;
   // These characters cannot occur inside a JSON string, where quotes are escaped.
@@ -94,14 +98,15 @@ async function answerList(
 }
 
 /** The request with a signal that also ends its stream. */
-function untilEnded({ url, method, headers, signal }: Request, ended: AbortSignal): Request {
+function untilEnded(request: HttpRequest, ended: AbortSignal): Request {
+  const { url, method, headers, signal } = toWeb(request);
   return new Request(url, { method, headers, signal: AbortSignal.any([signal, ended]) });
 }
 
 /** Adds what only some requests need: instructions for the handshake, cancellation for calls. */
 async function equip(
   { gateway, cancellations }: OpenDoor,
-  request: Request,
+  request: HttpRequest,
   { context, method }: { readonly context: RequestContext; readonly method: unknown },
 ): Promise<RequestContext> {
   if (method === 'initialize' || method === 'server/discover') {
@@ -119,7 +124,7 @@ async function equip(
 
 function endCalls(
   { cancellations }: OpenDoor,
-  request: Request,
+  request: HttpRequest,
   { caller, body }: McpCaller & { readonly body: unknown },
 ): void {
   const session = request.headers.get(SESSION);
@@ -135,7 +140,7 @@ function withSession(response: Response): Response {
 }
 
 /** The refusal if arguments differ from the headers that repeat them. The SDK checks all other headers. */
-function mismatchIn(request: Request, { method, id, params }: Message, chest: Chest): Response | undefined {
+function mismatchIn(request: HttpRequest, { method, id, params }: Message, chest: Chest): Response | undefined {
   if (method !== 'tools/call' || (request.headers.get('mcp-protocol-version') ?? '') < FIRST_MODERN) return undefined;
   const { name, arguments: given } = singleMessage(params) ?? {};
   const spec = typeof name === 'string' && request.headers.get('mcp-name') === name ? chest.get(name) : undefined;
@@ -157,7 +162,7 @@ type RequestBody =
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /** Reads a body with a JSON content type. */
-async function readBody({ readRequestBody }: ServerSdk, request: Request): Promise<RequestBody> {
+async function readBody({ readRequestBody }: ServerSdk, request: HttpRequest): Promise<RequestBody> {
   try {
     const length = request.headers.get('content-length');
     // The HTTP server enforces a given Content-Length, and reading the body at once is much cheaper than in chunks.
@@ -165,7 +170,7 @@ async function readBody({ readRequestBody }: ServerSdk, request: Request): Promi
     const isBounded = isKept && Number(length) <= MAX_BODY_BYTES;
     const read = isBounded
       ? { tooLarge: false as const, text: await request.text() }
-      : await readRequestBody(request, MAX_BODY_BYTES);
+      : await readRequestBody(toWeb(request), MAX_BODY_BYTES);
     if (read.tooLarge) return refused(413, -32_000, `The request is larger than the limit of ${MAX_BODY_BYTES} bytes.`);
     const parsed = parseMessage(read.text);
     return parsed.ok ? parsed : refused(400, parsed.isJson ? -32_600 : -32_700, parsed.message);
@@ -199,52 +204,4 @@ function cancelledIds(body: unknown): readonly unknown[] {
     const { method, params } = singleMessage(message) ?? {};
     return method === 'notifications/cancelled' ? [singleMessage(params)?.requestId] : [];
   });
-}
-
-/** Returns true if the client metadata of a request is valid for its revision. */
-export type EnvelopeCheck = (said: Said) => boolean;
-
-interface Said {
-  readonly meta: Readonly<Record<string, unknown>>;
-  readonly version: string;
-}
-
-const MOST_KNOWN = 64;
-const LONGEST_KNOWN = 2000;
-
-/** Checks envelopes with the MCP SDK and caches valid ones: a client repeats its envelope with every request. */
-export function createEnvelopeCheck(sdk: ServerSdk): EnvelopeCheck {
-  const known = new Set<string>();
-  return ({ meta, version }) => {
-    const envelope = {
-      [sdk.PROTOCOL_VERSION_META_KEY]: version,
-      [sdk.CLIENT_INFO_META_KEY]: meta[sdk.CLIENT_INFO_META_KEY],
-      [sdk.CLIENT_CAPABILITIES_META_KEY]: meta[sdk.CLIENT_CAPABILITIES_META_KEY],
-    };
-    const text = textOf(envelope);
-    if (text === undefined) return false;
-    if (known.has(text)) return true;
-    if (!isTaken(sdk, JSON.parse(text), version)) return false;
-    if (known.size === MOST_KNOWN) known.clear();
-    known.add(text);
-    return true;
-  };
-}
-
-/** The envelope as text; undefined if it is too large to cache. */
-function textOf(envelope: object): string | undefined {
-  try {
-    const text = JSON.stringify(envelope);
-    return text.length > LONGEST_KNOWN ? undefined : text;
-  } catch (cause) {
-    if (cause instanceof RangeError) return undefined; // nested too deeply to serialize
-    throw cause;
-  }
-}
-
-function isTaken({ classifyInboundRequest }: ServerSdk, envelope: object, version: string): boolean {
-  const method = 'tools/call';
-  const body = { jsonrpc: '2.0', id: 0, method, params: { _meta: envelope } };
-  const headers = { protocolVersionHeader: version, mcpMethodHeader: method };
-  return classifyInboundRequest({ httpMethod: 'POST', ...headers, body }).kind === 'modern';
 }

@@ -33,13 +33,13 @@ export async function callTool(gateway: Gateway, context: RequestContext, asked:
 
 async function answerCall(
   gateway: Gateway,
-  { profile, caller }: RequestContext,
+  { profile, caller, chest: opened }: RequestContext,
   { asked, options }: { readonly asked: AskedCall; readonly options: CallOptions },
 ): Promise<CallToolResult> {
   const { crib, sdk } = gateway;
   const { era, name, arguments: given, capabilities, responses } = asked;
   const wire = { era, isContent: sdk.isSpecType.ContentBlock };
-  const chest = await crib.open(profile, caller);
+  const chest = opened ?? (await crib.open(profile, caller));
   const spec = chest.get(name);
   if (spec === undefined) {
     const refused = await chest.call(name, given, options); // so that the attempt is recorded

@@ -1,6 +1,7 @@
 import type { CallToolRequest, CallToolResult, Server, ServerContext } from '@modelcontextprotocol/server';
 import type { Caller } from '../../core/caller.ts';
 import type { JsonObject } from '../../core/json.ts';
+import type { Chest } from '../../crib/chest.ts';
 import type { Crib } from '../../crib/crib.ts';
 import type { HeldCalls } from './held-calls.ts';
 import type { Listings } from './listings.ts';
@@ -27,6 +28,8 @@ export interface RequestContext {
   readonly caller: Caller;
   /** The profile in the URL; the default profile if absent. */
   readonly profile: string | undefined;
+  /** The chest of the caller, if it is already open. It always shows the newest tools. */
+  readonly chest?: Chest;
   /** True if every caller sees the same list. */
   readonly isPublic: boolean;
   readonly instructions?: string;

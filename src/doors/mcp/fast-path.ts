@@ -1,8 +1,10 @@
 import type { CallToolResult, Implementation } from '@modelcontextprotocol/server';
 import { isRecord, type JsonObject } from '../../core/json.ts';
-import type { EnvelopeCheck, McpAnswer, OpenDoor } from './answer-request.ts';
+import { type HttpRequest, toWeb } from '../node-request.ts';
+import type { McpAnswer, OpenDoor } from './answer-request.ts';
 import { callTool } from './answer-tool-call.ts';
 import type { AskedCall, RequestContext } from './context.ts';
+import type { EnvelopeCheck } from './envelope-check.ts';
 import type { Era } from './output-schema.ts';
 import { guarded, selfOf } from './tool-server.ts';
 
@@ -27,7 +29,11 @@ const ENVELOPE_KEYS: readonly string[] = [VERSION_KEY, CLIENT_KEY, CAPABILITIES_
  * Reads a call in its most common form. Undefined for all other requests, valid or not: the MCP SDK answers or refuses
  * them. In doubt, undefined.
  */
-export function readPlainCall(body: unknown, headers: Headers, takesEnvelope: EnvelopeCheck): PlainCall | undefined {
+export function readPlainCall(
+  body: unknown,
+  headers: Pick<Headers, 'get'>,
+  takesEnvelope: EnvelopeCheck,
+): PlainCall | undefined {
   if (!isObjectOf(body, MESSAGE_KEYS)) return undefined;
   const { jsonrpc, id, method, params } = body;
   if (jsonrpc !== '2.0' || method !== 'tools/call' || !isId(id) || !isObjectOf(params, PARAMS_KEYS)) return undefined;
@@ -50,7 +56,7 @@ export function readPlainCall(body: unknown, headers: Headers, takesEnvelope: En
 }
 
 /** True if the headers repeat the body exactly. */
-function isModernCall(name: string, meta: Members, headers: Headers): boolean {
+function isModernCall(name: string, meta: Members, headers: Pick<Headers, 'get'>): boolean {
   return (
     meta[VERSION_KEY] === MODERN &&
     Object.keys(meta).every((key) => !key.startsWith(RESERVED) || ENVELOPE_KEYS.includes(key)) &&
@@ -59,7 +65,7 @@ function isModernCall(name: string, meta: Members, headers: Headers): boolean {
   );
 }
 
-function isLegacyCall(meta: Members, headers: Headers): boolean {
+function isLegacyCall(meta: Members, headers: Pick<Headers, 'get'>): boolean {
   const accept = headers.get('accept') ?? '';
   return (
     accept.includes('application/json') &&
@@ -82,7 +88,7 @@ function isArguments(given: unknown): boolean {
 
 /** A plain call and its HTTP request. */
 interface PlainRequest {
-  readonly request: Request;
+  readonly request: HttpRequest;
   readonly body: unknown;
   readonly call: PlainCall;
   readonly context: RequestContext;
@@ -101,7 +107,7 @@ export async function answerPlainCall(
   if (cancellations.isClosed()) return new Response(null, { status: 499 });
   const text = result === undefined ? undefined : toPlainAnswer(result, call, selfOf(gateway));
   if (text !== undefined) return { status: 200, text };
-  return contexts.run({ ...context, outcome }, () => handler.fetch(request, { parsedBody: body }));
+  return contexts.run({ ...context, outcome }, () => handler.fetch(toWeb(request), { parsedBody: body }));
 }
 
 /** After this time, the answer to an older client is sent as an event stream with heartbeats. */

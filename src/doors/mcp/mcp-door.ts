@@ -2,8 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Identity } from '../../core/caller.ts';
 import { messageOf, ToolcribError, type ToolError } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
-import { answerRequest, createEnvelopeCheck, errorResponse, type McpAnswer, type OpenDoor } from './answer-request.ts';
+import type { HttpRequest } from '../node-request.ts';
+import { answerRequest, errorResponse, type McpAnswer, type OpenDoor } from './answer-request.ts';
 import { createCancellations, type Gateway, type RequestContext } from './context.ts';
+import { createEnvelopeCheck } from './envelope-check.ts';
 import { createHeldCalls } from './held-calls.ts';
 import { createEventBus, createListChanges, createListings } from './listings.ts';
 import { createToolServer, listingFor } from './tool-server.ts';
@@ -11,7 +13,7 @@ import { createToolServer, listingFor } from './tool-server.ts';
 /** MCP over HTTP: all revisions at one URL per profile. */
 export interface McpDoor {
   /** Answers one request to `/mcp` or `/mcp/{profile}`. Refusals are JSON-RPC errors. Never rejects. */
-  fetch(request: Request, identity: Identity, at?: McpPlace): Promise<McpAnswer>;
+  fetch(request: HttpRequest, identity: Identity, at?: McpPlace): Promise<McpAnswer>;
   /** Ends subscription streams; running requests continue. */
   endNews(): void;
   /** Ends subscription streams and running requests. */

@@ -17,7 +17,7 @@ export function declaredHeaders(input: JsonSchema): readonly ParamHeader[] {
 }
 
 /** The first difference between the headers and the arguments of a call; undefined if they match. */
-export function headerMismatch(input: JsonSchema, given: unknown, headers: Headers): string | undefined {
+export function headerMismatch(input: JsonSchema, given: unknown, headers: Pick<Headers, 'get'>): string | undefined {
   for (const { path, header } of declaredHeaders(input)) {
     const value = argumentAt(path, given);
     const text = headerText(value);

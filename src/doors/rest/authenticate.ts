@@ -1,6 +1,7 @@
 import type { Identity } from '../../core/caller.ts';
 import { toolError } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
+import type { RequestHead } from '../node-request.ts';
 import { type Answer, refuseFor } from './answers.ts';
 import type { RouteCaller, Who } from './route.ts';
 import { identifyBySession, type Sessions } from './sessions.ts';
@@ -11,10 +12,13 @@ export type AdmitsLocal = () => boolean;
 /** Identifies the caller of a request. */
 export type Identify = (request: Request) => Promise<Identity>;
 
+/** Identifies the caller by the headers of a request. */
+export type IdentifyByHeaders = (request: RequestHead) => Promise<Identity>;
+
 const ANONYMOUS: RouteCaller = Object.freeze({ ok: true, caller: Object.freeze({}), profiles: [], operator: false });
 
 /** Identifies callers by the Authorization header alone. If other machines can connect, no caller is `local`. */
-export function createWhoAsks(crib: Pick<Crib, 'identify'>, admitsLocal: AdmitsLocal): Identify {
+export function createWhoAsks(crib: Pick<Crib, 'identify'>, admitsLocal: AdmitsLocal): IdentifyByHeaders {
   return async (request) => {
     const credential = request.headers.get('authorization');
     const identity = await crib.identify(credential);
@@ -39,7 +43,7 @@ export function letIn(identity: Identity, who: Who): RouteCaller | Answer {
   return who === 'credential' ? identity : refuseFor(NO_OPERATOR);
 }
 
-function hasCredential(request: Request): boolean {
+function hasCredential(request: RequestHead): boolean {
   return (request.headers.get('authorization') ?? '').trim() !== '';
 }
 

@@ -4,6 +4,7 @@ import { messageOf } from '../../core/tool-error.ts';
 import { listOf } from '../../core/visible-text.ts';
 import type { Crib } from '../../crib/crib.ts';
 import { createShapeCheck } from '../../crib/crib-server.ts';
+import type { HttpRequest } from '../node-request.ts';
 import {
   type Answer,
   INTERNAL,
@@ -15,10 +16,11 @@ import {
   toWebResponse,
   type WholeAnswer,
 } from './answers.ts';
-import { createWhoAsks, type Identify } from './authenticate.ts';
+import { createWhoAsks, type IdentifyByHeaders } from './authenticate.ts';
 import { createConsoleFiles } from './console-files.ts';
 import { createEventFeed, type EventFeedOptions } from './event-feed.ts';
 import { createHostCheck, type HostRules, isLoopbackHost } from './host-check.ts';
+import type { AnswerMcp } from './http-listener.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes.ts';
 import { createRunner } from './run-route.ts';
@@ -46,6 +48,8 @@ export interface RestOptions {
 export interface RestApp {
   /** Answers a request. `lent` are functions of the HTTP server for this request. */
   fetch(request: Request, lent?: Lent): Promise<Response>;
+  /** Answers a POST to the MCP door, which `fetch` would answer alike; absent without the door. */
+  readonly fetchMcp?: AnswerMcp;
   /** Ends streams that would not end by themselves. */
   close(): void;
 }
@@ -83,11 +87,23 @@ export function createRestApp(crib: Crib, options: RestOptions = {}): RestApp {
     const answer = run(route);
     app.on(route.method, pathOf(route), (context) => answer(context.req.raw, context.req.param()));
   }
-  if (options.mcp !== undefined) mountMcp(app, options.mcp, identify);
+  const answerMcp = options.mcp === undefined ? undefined : answerBy(options.mcp, identify);
+  if (answerMcp !== undefined) mountMcp(app, answerMcp);
   for (const [path, routes] of Map.groupBy(ROUTES, pathOf)) app.all(path, ({ req }) => otherMethod(req.method, routes));
   app.notFound(() => toResponse(notFound('Not found. GET /openapi.json lists the routes.')));
   app.onError((cause, { req }) => toResponse(failureOf(cause, `${req.method} ${req.path}`, crib)));
-  return { fetch: async (request, lent = {}) => app.fetch(request, lent), close: feed.close };
+  const fetchMcp = (answer: AnswerRequest): AnswerMcp => {
+    return async (request, profile) => {
+      const refusal = whyForbidden(request);
+      if (refusal !== undefined) return toResponse(refusal);
+      return answer(request, profile).catch((cause) => toResponse(failureOf(cause, 'POST /mcp', crib)));
+    };
+  };
+  return {
+    fetch: async (request, lent = {}) => app.fetch(request, lent),
+    ...(answerMcp !== undefined && { fetchMcp: fetchMcp(answerMcp) }),
+    close: feed.close,
+  };
 }
 
 /** Lets pages of allowed origins read answers. They send a credential themselves: cookies are never allowed. */
@@ -144,7 +160,7 @@ interface McpPlace {
 
 /** The MCP door. It writes its own refusals and limits request bodies. Without a profile it uses the default one. */
 interface McpDoor {
-  fetch(request: Request, identity: Identity, at: McpPlace): Promise<Response | WholeAnswer>;
+  fetch(request: HttpRequest, identity: Identity, at: McpPlace): Promise<Response | WholeAnswer>;
   /** Ends streams that would not end by themselves. */
   endNews?(): void;
 }
@@ -154,11 +170,18 @@ interface Lent {
   readonly send?: SendWhole | undefined;
 }
 
-/** Passes requests under /mcp to the MCP door, with the identity of the caller. */
-function mountMcp(app: Hono<{ Bindings: Lent }>, door: McpDoor, identify: Identify): void {
+/** Answers a request under /mcp. */
+type AnswerRequest = (request: HttpRequest, profile?: string) => Promise<Response | WholeAnswer>;
+
+/** Passes requests to the MCP door, with the identity of the caller. */
+function answerBy(door: McpDoor, identify: IdentifyByHeaders): AnswerRequest {
+  return async (request, profile) =>
+    door.fetch(request, await identify(request), { profile, identifyAgain: () => identify(request) });
+}
+
+function mountMcp(app: Hono<{ Bindings: Lent }>, answerMcp: AnswerRequest): void {
   const answer = async (request: Request, { send = toWebResponse }: Lent, profile?: string): Promise<Response> => {
-    const place = { profile, identifyAgain: () => identify(request) };
-    const answered = await door.fetch(request, await identify(request), place);
+    const answered = await answerMcp(request, profile);
     return answered instanceof Response ? answered : send(answered);
   };
   app.all('/mcp', ({ req, env }) => answer(req.raw, env));

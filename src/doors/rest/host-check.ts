@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { RequestHead } from '../node-request.ts';
 import { type Answer, refuse } from './answers.ts';
 import { isOwnOrigin } from './sessions.ts';
 
@@ -29,7 +30,7 @@ export function createHostCheck({
   host,
   hosts,
   origins = () => [],
-}: HostRules): (request: Request) => Answer | undefined {
+}: HostRules): (request: RequestHead) => Answer | undefined {
   const known = new Set([host, ...hosts].map(bare));
   // A request to an IP address cannot come from DNS rebinding.
   const isAny = WILDCARDS.includes(bare(host));
@@ -64,7 +65,7 @@ function beforePath(url: string): string {
   return url.slice(0, url.indexOf('/', url.indexOf('://') + 3));
 }
 
-function isCrossOrigin(request: Request, host: string | null): boolean {
+function isCrossOrigin(request: RequestHead, host: string | null): boolean {
   const origin = request.headers.get('origin');
   if (origin !== null) return !isOwnOrigin(origin, host ?? new URL(request.url).host);
   // A browser sends no Origin header with a plain GET, but it sends Sec-Fetch-Site.
@@ -76,7 +77,7 @@ function isCrossOrigin(request: Request, host: string | null): boolean {
 const OWN_SITES: readonly string[] = ['same-origin', 'none'];
 
 /** True for a followed link from another site, which is allowed; a form of another site is not. */
-function isFollowedLink({ method, headers }: Request): boolean {
+function isFollowedLink({ method, headers }: RequestHead): boolean {
   return ['GET', 'HEAD'].includes(method) && headers.get('sec-fetch-mode') === 'navigate';
 }
 

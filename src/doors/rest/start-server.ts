@@ -1,14 +1,12 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
-import type { Http2ServerResponse } from 'node:http2';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { getRequestListener } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
-import { type Answer, INTERNAL, refuse, type SendWhole, toResponse, writeWhole } from './answers.ts';
+import { type Answer, refuse } from './answers.ts';
 import { createRestApp, type RestOptions } from './create-rest-app.ts';
 import { isLoopbackHost } from './host-check.ts';
+import { createListener } from './http-listener.ts';
 
 /** Options for starting a server. */
 export interface ServerOptions extends RestOptions {
@@ -56,13 +54,7 @@ export async function startServer(crib: Crib, given: ServerOptions = {}): Promis
   const app = createRestApp(crib, { ...given, host, hosts: names });
   const limits = { ...DEFAULTS, ...given };
   const server = createHttpServer(limits);
-  const requests = trackRequests(
-    server,
-    getRequestListener((request, { outgoing }) => app.fetch(request, { send: sendTo(outgoing) }), {
-      overrideGlobalObjects: false,
-      errorHandler: whyUnreadable,
-    }),
-  );
+  const requests = trackRequests(server, createListener(app));
   const { port, address } = await listen(server, host, given.port ?? wantedPort ?? USUAL_PORT);
   const { noteListening, runParked, definitions, sourceLog } = crib.server;
   const stops = [noteListening({ address, port }), runParked(), definitions.watch(), sourceLog.watch()];
@@ -118,26 +110,6 @@ function createHttpServer(limits: typeof DEFAULTS): Server {
   });
   return server;
 }
-
-function sendTo(outgoing: ServerResponse | Http2ServerResponse): SendWhole | undefined {
-  if (!(outgoing instanceof ServerResponse)) return undefined; // the types include HTTP/2, which this server does not use
-  return (answer) => {
-    writeWhole(outgoing, answer);
-    return RESPONSE_ALREADY_SENT;
-  };
-}
-
-/** The answer to a request that is valid HTTP but cannot be read. */
-function whyUnreadable(cause: unknown): Response {
-  const isTheirs = cause instanceof Error && cause.name === 'RequestError';
-  return toResponse(isTheirs ? UNREADABLE : INTERNAL);
-}
-
-const UNREADABLE: Answer = refuse(400, {
-  code: 'invalid_input',
-  message: 'The URL or the Host header of the request is not valid.',
-  retryable: false,
-});
 
 const UNEXPECTED: Answer = refuse(417, {
   code: 'invalid_input',

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect, it, onTestFinished } from 'vitest';
+import { createMcpDoor } from '../../../src/doors/mcp/mcp-door.ts';
+import { createRestApp } from '../../../src/doors/rest/create-rest-app.ts';
+import { startServer } from '../../../src/doors/rest/start-server.ts';
+import { cribOf, folderWith } from '../../crib/workshop.ts';
+
+const CONFIG = 'defaultProfile: all\naccess: { keys: true }\nprofiles: { all: {}, other: {} }\n';
+
+async function served() {
+  const begun = Promise.withResolvers<AbortSignal>();
+  const echo = {
+    name: 'echo',
+    description: 'Echoes',
+    input: { type: 'object' },
+    run: (given: unknown) => JSON.stringify(given),
+  };
+  const wait = {
+    name: 'wait',
+    description: 'Waits for the end of the call',
+    run: (_input: unknown, { signal }: { readonly signal: AbortSignal }) => {
+      begun.resolve(signal);
+      return once(signal, 'abort').then(() => 'ended');
+    },
+  };
+  const crib = await cribOf(folderWith({ 'toolcrib.yaml': CONFIG }), { tools: [echo, wait] });
+  const mcp = createMcpDoor(crib, { version: '1.0.0' });
+  const server = await startServer(crib, { mcp, port: 0, graceMs: 0 });
+  onTestFinished(async () => {
+    await mcp.close();
+    await server.close();
+  });
+  const { key } = await crib.keys.create({ name: 'one', profiles: ['all'] }, 'test');
+  return { server, app: createRestApp(crib, { mcp }), key, begun: begun.promise };
+}
+
+type Given = {
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly body?: string;
+};
+
+const call = (name: string) =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: { a: 1 } } });
+const USUAL = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+/** Sends a POST as it is told: `fetch` would not send these headers. */
+function post(url: string, { path = '/mcp', headers = {}, body = call('echo') }: Given) {
+  const given = Object.entries({ 'content-length': `${Buffer.byteLength(body)}`, ...USUAL, ...headers });
+  const sent = Object.fromEntries(given.filter((entry): entry is [string, string] => entry[1] !== undefined));
+  const asked = request(`${url}${path}`, { method: 'POST', headers: sent });
+  asked.on('error', () => {});
+  asked.end(body);
+  return asked;
+}
+
+it('a POST to /mcp is answered and refused as by the app', async () => {
+  const { server, app, key } = await served();
+  const authorization = `Bearer ${key}`;
+  const list = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list', params: {} });
+  const cases: readonly (readonly [status: number, given: Given])[] = [
+    [200, { headers: { authorization } }],
+    [200, { headers: { authorization }, path: '/mcp/all' }],
+    [200, { headers: { authorization }, body: list }],
+    [401, {}],
+    [401, { headers: { authorization: 'Bearer tck_wrong' } }],
+    [403, { headers: { authorization, host: 'evil.example' } }],
+    [403, { headers: { authorization, origin: 'https://evil.example' } }],
+    [403, { headers: { authorization, 'sec-fetch-site': 'cross-site' } }],
+    [404, { headers: { authorization }, path: '/mcp/other' }],
+    [400, { headers: { authorization }, body: '{' }],
+    [406, { headers: { authorization, accept: 'text/html' } }],
+    [415, { headers: { authorization, 'content-type': 'text/plain' } }],
+    [413, { headers: { authorization }, body: `"${'x'.repeat(4 * 1024 * 1024)}"` }],
+  ];
+  for (const [status, given] of cases) {
+    const [response] = await once(post(server.url, given), 'response');
+    const { path = '/mcp', headers, body = call('echo') } = given;
+    const url = headers?.host === undefined ? server.url : `http://${headers.host}`;
+    const length = `${Buffer.byteLength(body)}`;
+    const same = await app.fetch(
+      new Request(`${url}${path}`, {
+        method: 'POST',
+        headers: { ...USUAL, 'content-length': length, ...headers } as never,
+        body,
+      }),
+    ); // none of these is undefined
+    expect([response.statusCode, await text(response)]).toEqual([status, await same.text()]);
+    expect(same.status).toBe(status);
+  }
+});
+
+it('a call over POST ends when its client leaves', async () => {
+  const { server, key, begun } = await served();
+  const asked = post(server.url, { headers: { authorization: `Bearer ${key}` }, body: call('wait') });
+  const signal = await begun;
+  asked.destroy();
+  if (!signal.aborted) await once(signal, 'abort');
+  expect(signal.aborted).toBe(true);
+});
