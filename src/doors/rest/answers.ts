@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { ToolcribError, type ToolError, type ToolErrorCode } from '../../core/tool-error.ts';
+import { toBody } from '../../system/fetch/large-text.ts';
 
 /** A response: a status and JSON. */
 export interface Answer {
@@ -146,5 +147,6 @@ export function toWebResponse({ status, text }: WholeAnswer): Response {
 
 /** Writes a complete response directly, without the cost of a web stream. */
 export function writeWhole(outgoing: ServerResponse, { status, text }: WholeAnswer): void {
-  outgoing.writeHead(status, { 'content-type': TYPE, 'content-length': Buffer.byteLength(text) }).end(text);
+  const body = toBody(text);
+  outgoing.writeHead(status, { 'content-type': TYPE, 'content-length': Buffer.byteLength(body) }).end(body);
 }

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { beginningOf } from '../../core/visible-text.ts';
+import { toBody } from '../../system/fetch/large-text.ts';
 import { createLineSplitter, createOutputTail, type OutputTail } from '../../system/processes/child-output.ts';
 import { type Child, type ChildCommand, type ChildEnd, startChild } from '../../system/processes/start-child.ts';
 import { describeEnd, networkHint } from './last-words.ts';
@@ -139,7 +140,7 @@ function createLineQueue(stdinOf: () => Writable | undefined): LineQueue {
       writeNext();
     };
     if (stdin?.writable !== true) settle(hasEnded());
-    else stdin.write(next.map(({ line }) => line).join(''), settle);
+    else stdin.write(toBody(next.map(({ line }) => line).join('')), settle);
   };
   return {
     write(line) {
@@ -163,7 +164,7 @@ interface WaitingLine {
 function takeTogether(waiting: readonly WaitingLine[]): readonly WaitingLine[] {
   let bytes = 0;
   const end = waiting.findIndex(({ line }, index) => {
-    bytes += Buffer.byteLength(line);
+    bytes += line.length > TOGETHER ? line.length : Buffer.byteLength(line);
     return index > 0 && bytes > TOGETHER;
   });
   return end === -1 ? waiting : waiting.slice(0, end);

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { AuthProvider, FetchLike, JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { MaybePromise } from '../../core/json.ts';
 import { FetchError, isNeverSent } from '../../system/fetch/fetch-error.ts';
+import { toBody } from '../../system/fetch/large-text.ts';
 import { streamedFetch } from '../../system/fetch/streamed-fetch.ts';
 import { readEventAnswer } from './event-answer.ts';
 import { McpFailure } from './mcp-failure.ts';
@@ -22,7 +23,7 @@ export interface ExchangeOptions {
   readonly agent: Agent;
   /** Called with the response to one of our requests, and again if reading it failed. */
   onAnswer(id: number | undefined, response: IncomingMessage, failure?: unknown): void;
-  /** Called with messages that follow the answer to one of our requests on its stream. */
+  /** Called with the answer to one of our requests, and with messages that follow it on its stream. */
   onMessage(message: WireMessage): void;
   /** Called when the server has dropped our session or cannot be reached. */
   lose(cause: unknown): void;
@@ -43,8 +44,8 @@ interface Posted {
 export interface HttpExchange {
   /** For the SDK's transports. */
   readonly fetch: FetchLike;
-  /** Resolves with the answer if it is plain JSON or the first event of a stream. Any other response is kept, and `fetch` returns it to the SDK for this request. */
-  post(posted: Posted): Promise<WireMessage | undefined>;
+  /** Passes the answer on and resolves with true if it is plain JSON or the first event of a stream. Any other response is kept, and `fetch` returns it to the SDK for this request. */
+  post(posted: Posted): Promise<boolean>;
   /** Drops the response kept for a request: the SDK never sends a request that was already sent. */
   forget(id: number): void;
 }
@@ -54,18 +55,27 @@ interface Sent {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly configured: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
+  readonly body: string | Buffer | undefined;
   readonly signal: AbortSignal;
 }
 
 /** Sends HTTP requests to one server. */
 export function createExchange(options: ExchangeOptions): HttpExchange {
-  const { address, onAnswer, lose, hasSession } = options;
+  const { address, onAnswer, onMessage, lose, hasSession } = options;
   const never = new AbortController().signal;
   /** Responses to our own requests that the SDK has to interpret. */
   const arrived = new Map<number, Response>();
   const toWeb = (id: number | undefined, url: URL, response: IncomingMessage, begun?: Buffer): Promise<Response> =>
     toResponse(response, { host: url.host, begun, onFailure: (failure) => onAnswer(id, response, failure) });
+
+  const keep = (id: number, response: Response): boolean => {
+    arrived.set(id, response);
+    return false;
+  };
+  const pass = (answer: WireMessage): boolean => {
+    onMessage(answer);
+    return true;
+  };
 
   const fetch: FetchLike = async (to, init = {}) => {
     const { [REQUEST_HEADER]: marked, ...headers } = Object.fromEntries(new Headers(init.headers));
@@ -93,26 +103,18 @@ export function createExchange(options: ExchangeOptions): HttpExchange {
     async post({ id, message, headers, signal = never }) {
       const { url } = address;
       const sent = { ...headers, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-      const body = JSON.stringify(message);
+      const body = toBody(JSON.stringify(message));
       const configured = await address.headers();
       if (options.isClosed()) throw new McpFailure('unreachable', 'it was closed');
       const response = await ask(options, url, { id, method: 'POST', headers: sent, configured, body, signal });
       if (response.statusCode === 200 && isEventStream(response)) {
-        const reading = { id, tooLarge: () => tooLarge(url.host), onMessage: options.onMessage };
-        const first = await readEventAnswer(response, reading);
-        if ('answer' in first) return first.answer;
-        arrived.set(id, await toWeb(id, url, response, first.begun));
-        return undefined;
+        const first = await readEventAnswer(response, { id, tooLarge: () => tooLarge(url.host), onMessage });
+        return 'answer' in first ? pass(first.answer) : keep(id, await toWeb(id, url, response, first.begun));
       }
-      if (!isWholeJson(response)) {
-        arrived.set(id, await toWeb(id, url, response));
-        return undefined;
-      }
+      if (!isWholeJson(response)) return keep(id, await toWeb(id, url, response));
       const bytes = await collect(response, url.host);
       const answer = readMessage(bytes.toString());
-      if (answer?.id === id && answer.method === undefined) return answer;
-      arrived.set(id, toWhole(response, bytes));
-      return undefined;
+      return answer?.id === id && answer.method === undefined ? pass(answer) : keep(id, toWhole(response, bytes));
     },
     forget: (id) => void arrived.delete(id),
   };

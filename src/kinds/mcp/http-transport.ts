@@ -67,10 +67,8 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
       const id = type === 'http' && auth === undefined ? idOfCall(message, sendOptions) : undefined;
       if (id === undefined) return send(inner, message, sendOptions);
       const headers = headersOf(message, sendOptions, { session: inner.sessionId, version });
-      const answer = await exchange.post({ id, message, headers, signal: sendOptions.requestSignal });
-      if (answer !== undefined)
-        transport.onmessage?.(answer as JSONRPCMessage); // the sender of the request validates the rest
-      else await inner.send(message, sendOptions).finally(() => exchange.forget(id));
+      const isAnswered = await exchange.post({ id, message, headers, signal: sendOptions.requestSignal });
+      if (!isAnswered) await inner.send(message, sendOptions).finally(() => exchange.forget(id));
     },
     async close() {
       isClosed = true;
