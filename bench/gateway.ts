@@ -77,13 +77,13 @@ interface Rounds {
 
 const NO_ROUNDS = (): Rounds => ({ timesUs: [], callsPerSecond: [], cpuUs: [] });
 
-/** Rounds take turns, so that a noisy moment hits all alike. */
+/** Rounds take turns, in both directions, so that a noisy moment hits all alike. */
 async function benchCalls(server: Server, setting: Setting, revision: Revision): Promise<void> {
   const rows: Row[] = [];
   for (const contender of await contendersFor(server, setting)) rows.push(await openRow(contender, revision));
   for (const { client } of rows) await callFor(WARM_UP_MS, client, IN_FLIGHT);
   for (let round = 0; round < ROUNDS; round++)
-    for (const row of rows) {
+    for (const row of round % 2 === 0 ? rows : rows.toReversed()) {
       await measure(row, row.single, 1);
       await measure(row, row.loaded, IN_FLIGHT);
     }
