@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
+import { bundlePackages, fromPackages } from './bundle-packages.ts';
 import { thirdPartyNotices } from './third-party-notices.ts';
+import { toAscii } from './to-ascii.ts';
 
 const root = join(import.meta.dirname, '..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly dependencies: object }; // our own
@@ -37,21 +39,15 @@ const commands = await build({
   outExtension: { '.js': '.cjs' },
   // The same code as ES modules, of which only what is used is kept.
   alias: { yaml: join(root, 'node_modules/yaml/browser/dist/index.js') },
-  // The others are loaded where used, and seldom: they stay packages.
-  external: dependencies.filter((name) => !['ajv', 'ajv-formats', 'yaml'].includes(name)),
+  // These are loaded where used, and seldom: they stay packages, or files of their own.
+  external: dependencies,
+  plugins: [fromPackages],
   // What modules have and CommonJS does not.
   define: { 'import.meta.url': '__moduleUrl', 'import.meta.dirname': '__dirname' },
   banner: { js: "'use strict'; const __moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
 });
 
-// One letter that is not ASCII would double the memory of the whole text. esbuild leaves those of regular expressions.
-const file = join(root, 'dist/cli/run-cli.cjs');
-const code = readFileSync(file, 'utf8').replaceAll(
-  /[^\0-\x7f]/g,
-  (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-);
-writeFileSync(file, code);
-
+const code = toAscii(join(root, 'dist/cli/run-cli.cjs'));
 const version = createHash('sha256').update(code).digest('hex').slice(0, 16);
 const entry = await build({
   ...usual,
@@ -60,11 +56,13 @@ const entry = await build({
   define: { BUNDLED_CODE: JSON.stringify(version) },
 });
 
-const inputs = [commands.metafile, entry.metafile].flatMap((metafile) => Object.keys(metafile?.inputs ?? {}));
+const inputs = [commands.metafile, entry.metafile, await bundlePackages()].flatMap((metafile) =>
+  Object.keys(metafile?.inputs ?? {}),
+);
 writeFileSync(
   join(root, 'dist/THIRD-PARTY-NOTICES.txt'),
   thirdPartyNotices(
     inputs.map((path) => join(root, path)),
-    'dist/cli',
+    'dist',
   ),
 );

@@ -1,7 +1,9 @@
 // The exports of the package as a few files instead of hundreds: finding and reading modules is most of what importing them takes.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import { fromPackages } from './bundle-packages.ts';
+import { toAscii } from './to-ascii.ts';
 
 const root = join(import.meta.dirname, '..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -23,9 +25,6 @@ const BESIDE = [
   'system/modules/module-probe-thread',
   'system/processes/child-supervisor',
 ];
-/** Packages whose code is in the files: of each only what is used is kept. Their licences are in the notices of the command line, which has them, too. */
-const INSIDE = ['ajv', 'ajv-formats', 'yaml'];
-
 /** What every crib in code loads: one file, although each part is imported where it is used. */
 const EXECUTORS = [
   'src/crib/configured/configured-executors.ts',
@@ -52,18 +51,18 @@ const usual = {
   metafile: true,
   ignoreAnnotations: true, // the check of the version of Node is a side effect
   alias: { yaml: join(root, 'node_modules/yaml/browser/dist/index.js') },
-  external: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }).filter(
-    (name) => !INSIDE.includes(name),
-  ),
+  // The others are in the files: of each only what is used is kept. Their licences are in the notices of the command line, which has them, too.
+  external: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
 } as const satisfies BuildOptions;
 const entryPoints = entries.map((name) => ({ in: `src/${name}.ts`, out: name }));
 
-const { metafile } = await build({ ...usual, entryPoints, write: false });
-await build({ ...usual, entryPoints, plugins: [joined(metafile)] });
+const { metafile } = await build({ ...usual, entryPoints, plugins: [fromPackages], write: false });
+await build({ ...usual, entryPoints, plugins: [fromPackages, joined(metafile)] });
 await build({
   ...usual,
   entryPoints: BESIDE.map((name) => ({ in: `src/${name}.ts`, out: name.replace(/^.*\//, '') })),
   splitting: false,
+  plugins: [fromPackages],
 });
 
 /**
@@ -121,3 +120,4 @@ for (const name of entries) {
   const bundled = relative(dirname(file), join(root, 'dist/lib', `${name}.js`)).replaceAll('\\', '/');
   writeFileSync(file, `export * from '${bundled.startsWith('.') ? bundled : `./${bundled}`}';\n`);
 }
+for (const file of globSync('dist/lib/**/*.js', { cwd: root })) toAscii(join(root, file));

@@ -1,4 +1,5 @@
 // A small MCP server: notes in memory. Any server that speaks stdio or HTTP is configured the same way.
+// Outside of the repository of Toolcrib it needs: npm install @modelcontextprotocol/server zod
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';

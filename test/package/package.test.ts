@@ -1,5 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -129,6 +139,27 @@ describe('the packed package', () => {
     `;
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], { cwd: home });
     expect(stdout).toBe('true\n');
+  });
+
+  it('takes less than 45 MB with its dependencies, and its code is ASCII, which V8 keeps with one byte a letter', () => {
+    const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, object>;
+    }; // of npm
+    const runtime = Object.entries(lock.packages).filter(
+      ([path, about]) =>
+        path.startsWith('node_modules/') &&
+        !['dev', 'devOptional', 'optional', 'peer', 'link'].some((key) => key in about),
+    );
+    const folders = [installed, ...runtime.map(([path]) => join(ROOT, path))];
+    const files = folders.flatMap((folder) =>
+      readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && !join(entry.parentPath).slice(folder.length).includes('node_modules'))
+        .map((entry) => join(entry.parentPath, entry.name)),
+    );
+    expect(files.length).toBeGreaterThan(1000);
+    expect(files.reduce((sum, file) => sum + statSync(file).size, 0)).toBeLessThan(45_000_000);
+    const code = globSync('dist/{lib,cli,packages}/**/*.{js,cjs}', { cwd: installed });
+    expect(code.filter((file) => /[^\0-\x7f]/.test(readFileSync(join(installed, file), 'utf8')))).toEqual([]);
   });
 
   it('is imported as few files', async () => {
