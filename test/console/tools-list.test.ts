@@ -83,6 +83,9 @@ describe('a list of 10,000 tools', () => {
     await expect.poll(() => rowNames(again).then(([first]) => first)).toMatch(/^validate_invoice_099/);
     await again.getByRole('button', { name: 'Clear the filters' }).click();
     await expect.poll(() => table(again).getAttribute('aria-rowcount')).toBe('10002');
+    await again.getByRole('searchbox').fill('qqqqzzzz');
+    await again.getByRole('button', { name: 'Show all tools' }).click();
+    await expect.poll(() => table(again).getAttribute('aria-rowcount')).toBe('10002');
   });
 
   it('is walked by J and K, and Enter opens the tool', async () => {

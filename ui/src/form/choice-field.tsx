@@ -33,7 +33,7 @@ export function ChoiceField(props: FieldProps) {
               onClick={() => (raw === choice.raw && canBeAbsent ? remove() : set(choice.raw))}
             >
               <VisibleText text={choice.label} limit={40} />
-              {node === undefined && field.preset === choice.raw && <span className="faint"> default</span>}
+              {node === undefined && field.preset === choice.raw && <span className="faint"> (default)</span>}
             </button>
           ))}
         </fieldset>

@@ -102,7 +102,7 @@ export function BooleanField(props: FieldProps) {
             onClick={() => (value === choice && canBeAbsent ? remove() : set(choice))}
           >
             {choice}
-            {node === undefined && field.preset === choice && <span className="faint"> default</span>}
+            {node === undefined && field.preset === choice && <span className="faint"> (default)</span>}
           </button>
         ))}
       </fieldset>

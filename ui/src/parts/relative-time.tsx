@@ -55,7 +55,7 @@ export function RelativeTime({ at }: { readonly at: string }) {
 /** A duration: 0.4 ms, 12 ms, 1.2 s, 3 min 5 s. */
 export function toDuration(ms: number): string {
   if (ms < 0.05) return '0 ms';
-  if (ms < 1) return `${ms.toFixed(1)} ms`;
+  if (ms < 1) return `${Number(ms.toFixed(1))} ms`;
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
   if (ms < 60_000) return `${Math.round(ms / 1000)} s`;

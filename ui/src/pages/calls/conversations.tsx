@@ -156,7 +156,9 @@ function Entry({ item: { row, entry, place }, isOpen, onOpen }: EntryProps) {
           style={{ left: `${place.left * 100}%`, width: `max(2px, ${Math.min(1 - place.left, place.width) * 100}%)` }}
         />
       </span>
-      <span className={classes.tokens}>{row.tokens === undefined ? '' : `${row.tokens.toLocaleString('en')} tok`}</span>
+      <span className={classes.tokens}>
+        {row.tokens === undefined ? '' : `${row.tokens.toLocaleString('en')} ${row.tokens === 1 ? 'token' : 'tokens'}`}
+      </span>
       <span className={classes.end}>{row.durationMs === undefined ? '' : toDuration(row.durationMs)}</span>
     </button>
   );

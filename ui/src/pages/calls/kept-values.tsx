@@ -23,6 +23,7 @@ const PAGE = 20_000;
 function KeptText({ text }: { readonly text: string }) {
   const [shown, setShown] = useState(PAGE);
   const left = text.length - shown;
+  if (text === '') return <span className="soft">The text is empty.</span>;
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll it */}

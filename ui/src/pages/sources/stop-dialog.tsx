@@ -66,7 +66,7 @@ export function StopDialog({ target: given, onClose }: StopDialogProps) {
           </button>
           <button
             type="submit"
-            className="button primary"
+            className="button primary danger"
             disabled={isPending || (given === undefined && kind !== 'all' && name.trim() === '')}
           >
             {isPending ? 'Stopping' : `Stop ${target === 'all' ? 'all calls' : (target.split(':')[1] ?? '')}`.trim()}

@@ -98,10 +98,10 @@ function FieldLine({ name, isRequired, schema, root, depth }: FieldLineProps) {
       </div>
       <div>
         <span className="soft">{field.isNullable ? `${field.type} or null` : field.type}</span>
-        {field.preset !== undefined && <span className="faint"> default {field.preset.slice(0, 100)}</span>}
+        {field.preset !== undefined && <span className="faint"> · default {field.preset.slice(0, 100)}</span>}
         {field.limits.length > 0 && (
           <span className="faint">
-            {' '}
+            {' · '}
             <VisibleText text={field.limits.join(', ')} limit={200} />
           </span>
         )}

@@ -21,7 +21,7 @@ export function ToolFacts({ tool }: { readonly tool: ToolDetail }) {
         </Link>
         {tool.kind !== undefined && <Fact word="kind" value={tool.kind} />}
         {tool.category !== undefined && <Fact word="category" value={tool.category} />}
-        {tool.bundles.length > 0 && <Fact word="in" value={tool.bundles.join(', ')} />}
+        {tool.bundles.length > 0 && <Fact word="bundle" value={tool.bundles.join(', ')} />}
         {tool.tags.length > 0 && <Fact word="tags" value={tool.tags.join(', ')} />}
         {tool.version !== undefined && <Fact word="version" value={tool.version} />}
         <span className={classes.fact} title={tokensOf(tool)}>

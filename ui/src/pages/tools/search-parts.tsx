@@ -44,6 +44,7 @@ export function SearchField({ ref, words, onWords, onKeyDown }: SearchFieldProps
 /** How sure the search is. */
 export function Confidence({ answer, found }: { readonly answer: SearchAnswer; readonly found: number }) {
   const isHigh = answer.confidence === 'high';
+  if (found === 0) return null; // the place of the list says it
   return (
     <p className={classes.note} role="status">
       <Status tone={isHigh ? 'good' : 'warn'}>{isHigh ? 'High confidence' : 'Low confidence'}</Status>
@@ -57,17 +58,22 @@ export function Confidence({ answer, found }: { readonly answer: SearchAnswer; r
 }
 
 interface NothingHereProps {
-  /** True if there are tools, but none matches. */
-  readonly isNarrowed: boolean;
+  /** What hides all tools: words, or filters alone. Absent if there are no tools. */
+  readonly narrowedBy?: 'words' | 'filters' | undefined;
   onClear(): void;
 }
 
-export function NothingHere({ isNarrowed, onClear }: NothingHereProps) {
-  if (isNarrowed)
+export function NothingHere({ narrowedBy, onClear }: NothingHereProps) {
+  if (narrowedBy !== undefined)
     return (
       <Empty title="No tool matches.">
+        <p className="soft">
+          {narrowedBy === 'words'
+            ? 'Describe the task in other words, such as: send an invoice again.'
+            : 'No tool has all of the chosen properties.'}
+        </p>
         <button type="button" className="button" onClick={onClear}>
-          Clear the filters
+          {narrowedBy === 'words' ? 'Show all tools' : 'Clear the filters'}
         </button>
       </Empty>
     );

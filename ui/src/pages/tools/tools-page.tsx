@@ -15,7 +15,7 @@ import { type SearchAnswer, useSearch, useTools, useTrouble } from './use-tools.
 /** Every tool of the crib, whatever profiles hide: searched by meaning, narrowed by facets. */
 export function ToolsPage() {
   const { rows, total, error, refetch } = useTools();
-  const { words, setWords, filters, setFilters, sort, isBackwards, setSort } = useAddress();
+  const { words, setWords, filters, setFilters, showAll, sort, isBackwards, setSort } = useAddress();
   const search = useSearch(words);
   const trouble = useTrouble();
   const answer = words.trim() === '' ? undefined : search.answer;
@@ -45,7 +45,10 @@ export function ToolsPage() {
           )}
           {rows === undefined && error === null && <div className={classes.skeleton} aria-hidden="true" />}
           {rows !== undefined && items.length === 0 && (
-            <NothingHere isNarrowed={rows.length > 0} onClear={() => setFilters({})} />
+            <NothingHere
+              narrowedBy={rows.length === 0 ? undefined : answer === undefined ? 'filters' : 'words'}
+              onClear={showAll}
+            />
           )}
           {rows !== undefined && items.length > 0 && (
             <VirtualRows
@@ -103,6 +106,12 @@ function useAddress() {
           for (const value of next[facet] ?? []) address.append(facet, value);
         }
       }),
+    showAll() {
+      setShownWords('');
+      change((address) => {
+        for (const name of ['q', ...FACETS]) address.delete(name);
+      });
+    },
     setSort: (next: Sort) =>
       change((address) => {
         const isAgain = next === sort && !isBackwards;
