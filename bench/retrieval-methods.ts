@@ -57,7 +57,7 @@ export function documentOf(row: ToolRow, id: number) {
     id,
     name: spaced(texts.name),
     title: texts.title,
-    description: texts.description,
+    description: row.description,
     source: spaced(texts.source),
     category: spaced(texts.category),
     tags: texts.tags,

@@ -1,11 +1,11 @@
+import { type ToolRow, toSpecs } from '../../bench/retrieval-data.ts';
 import { isPromise } from '../../src/core/json.ts';
 import type { DenseIndex, Embedder, QueryVectors } from '../../src/core/retriever.ts';
-import { RUN } from '../../src/core/tool-spec.ts';
 import { createDenseIndex } from '../../src/search/dense/dense-index.ts';
 import { figuresOf, findCandidates, fuse } from '../../src/search/fuse.ts';
 import { createLexicalIndex } from '../../src/search/lexical/lexical-index.ts';
 import { backgroundOf } from '../../src/search/rank-tools.ts';
-import { denseTexts, type SearchTexts, searchTextsOf } from '../../src/search/search-texts.ts';
+import { denseTexts, searchTextsOf } from '../../src/search/search-texts.ts';
 import type { SearchMode } from '../../src/search/tuning.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import type { SetTool } from '../vectors/training-sets.ts';
@@ -26,7 +26,8 @@ const MOST_ALIKE = 20;
 
 /** A catalogue of these tools, searched by words, by vectors or by both. */
 export function createCatalogue(tools: readonly SetTool[], embedder: Embedder, mode: SearchMode): Catalogue {
-  const texts = tools.map(textsOf);
+  const rows = tools.map((tool): ToolRow => ({ ...tool, description: tool.description ?? '' }));
+  const texts = toSpecs(rows).map((spec) => searchTextsOf(spec));
   const places = new Map(tools.map(({ id }, place) => [id, place]));
   const lexical = createLexicalIndex();
   const dense = createDenseIndex({ embedder, clock: systemClock, warn: fail });
@@ -82,12 +83,4 @@ function fail(message: string): never {
 function vectorsOf(dense: DenseIndex, text: string): QueryVectors | undefined {
   const vectors = dense.prepare(text);
   return isPromise(vectors) ? undefined : vectors; // word vectors are there at once
-}
-
-function textsOf({ name, description = '', server = '', category, schema }: SetTool): SearchTexts {
-  return searchTextsOf({
-    ...{ name, description, source: server, origin: name },
-    ...(category !== undefined && { category }),
-    ...{ input: schema ?? {}, effects: {}, policy: {}, tags: [], [RUN]: { kind: 'function' } },
-  });
 }

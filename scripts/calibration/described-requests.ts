@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readCatalogue } from '../../bench/requests/catalogue-list.ts';
+import { cataloguesOf, readRequests } from '../../bench/requests/read-requests.ts';
 import type { Embedder } from '../../src/core/retriever.ts';
 import type { SearchMode } from '../../src/search/tuning.ts';
 import type { SetQuery, SetTool, TrainingSet } from '../vectors/training-sets.ts';
@@ -71,6 +73,28 @@ export function tryReworded({ sets, embedder, mode }: DescribedOptions): readonl
     });
   });
 }
+
+/** Requests over catalogues of real products: of one domain, with up to 760 tools and many near-duplicates. */
+export function tryProducts({ embedder, mode }: Omit<DescribedOptions, 'sets'>): readonly Trial[] {
+  return cataloguesOf('dev').flatMap((name) => {
+    const tools = readCatalogue(name);
+    const requests = readRequests(name);
+    if (tools === undefined || requests.length === 0) return [];
+    const { bestScore } = createCatalogue(tools, embedder, mode);
+    return requests.flatMap(({ query, relevant, voice }) => {
+      const set = PRODUCT_SETS[voice];
+      return set === undefined ? [] : [{ set, isAnswerable: relevant.length > 0, score: bestScore(query) }];
+    });
+  });
+}
+
+/** Sets by voice. Requests without an answer are in neutral words, as agents ask. */
+const PRODUCT_SETS: Readonly<Record<string, string>> = {
+  agent: 'products, as agents ask',
+  short: 'products, in short',
+  none: 'products, as agents ask',
+  person: 'products, as people ask',
+};
 
 function toolsFor({ tools }: TrainingSet, asked: readonly SetQuery[]): readonly SetTool[] {
   const wanted = new Set(asked.flatMap(({ relevant }) => relevant));

@@ -61,14 +61,3 @@ export function lostBelow(bar: number, examples: readonly Example[]): number {
     examples.map((example) => ({ ...example, isAnswerable: !example.isAnswerable })),
   );
 }
-
-/** The bar below which the share of examples without an answer is the most above that of answerable ones; of equal ones the lowest. */
-export function bestBar(examples: readonly Example[]): number {
-  let best = { bar: 0, gain: 0 };
-  for (let percent = 1; percent < 100; percent += 1) {
-    const bar = percent / 100;
-    const gain = refusedBelow(bar, examples) - lostBelow(bar, examples);
-    if (gain > best.gain) best = { bar, gain };
-  }
-  return best.bar;
-}

@@ -3,6 +3,7 @@ import type { DenseIndex, Retriever } from '../core/retriever.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { bytesOf, floatsIn, readSections, writeSections } from './byte-sections.ts';
 import { createLexicalIndex, type LexicalIndex } from './lexical/lexical-index.ts';
+import type { SynonymGroups } from './lexical/synonyms.ts';
 import { createRanking, type VectorOrigin } from './rank-tools.ts';
 import { denseTexts, searchTextsOf } from './search-texts.ts';
 import { createFingerprint, createMarks, createToolIds, fingerprintSpec, type KeptTools, NO_MARK } from './tool-ids.ts';
@@ -15,6 +16,8 @@ export interface RetrieverSettings {
   readonly vectors?: VectorOrigin;
   /** A result of `snapshot`. If it cannot be used, everything is indexed again. */
   readonly snapshot?: Uint8Array;
+  /** Groups of words that mean the same, besides the built-in ones. */
+  readonly synonyms?: SynonymGroups;
   /** Texts of a tool's bundles, which are searched besides its own. */
   readonly bundlesOf?: (tool: string) => readonly string[];
 }
@@ -28,9 +31,9 @@ export interface KeptRetriever extends Retriever {
 
 /** Creates a retriever that ranks tools by the words of a request and, with a dense index, by its meaning. */
 export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever {
-  const kept = settings.snapshot === undefined ? undefined : readRetriever(settings.snapshot);
+  const kept = settings.snapshot === undefined ? undefined : readRetriever(settings.snapshot, settings.synonyms);
   const ids = createToolIds(kept?.tools);
-  const lexical = kept?.lexical ?? createLexicalIndex();
+  const lexical = kept?.lexical ?? createLexicalIndex(undefined, settings.synonyms);
   const dense = settings.dense?.(kept?.dense);
   const unconfirmed = createUnconfirmed(kept?.tools.names ?? []);
   const markOf = createMarks();
@@ -143,7 +146,7 @@ interface KeptParts {
 }
 
 /** Increased whenever the numbering or fingerprints of tools change. */
-const VERSION = 4;
+const VERSION = 5;
 
 function writeRetriever({ tools, lexical, dense }: KeptParts): Uint8Array {
   const { names, fingerprints, marks } = tools;
@@ -153,11 +156,11 @@ function writeRetriever({ tools, lexical, dense }: KeptParts): Uint8Array {
 }
 
 /** Reads a snapshot; undefined if it is damaged or of another version: then everything is indexed again. */
-function readRetriever(bytes: Uint8Array): KeptParts | undefined {
+function readRetriever(bytes: Uint8Array, synonyms?: SynonymGroups): KeptParts | undefined {
   const sections = readSections(VERSION, bytes);
   const [list, fingerprints, marks, lexicalBytes, dense] = sections ?? [];
   if (!list || !fingerprints || !marks || !lexicalBytes) return undefined;
-  const lexical = createLexicalIndex(lexicalBytes);
+  const lexical = createLexicalIndex(lexicalBytes, synonyms);
   if (lexical === undefined) return undefined;
   // The checksum matches, so the list is as `writeRetriever` wrote it.
   const names = JSON.parse(new TextDecoder().decode(list)) as KeptTools['names'];

@@ -1,5 +1,6 @@
 import type { Confidence, DenseIndex, QueryVectors, RankOptions } from '../core/retriever.ts';
 import type { LexicalMatch } from './lexical/lexical-index.ts';
+import type { TitleFit } from './lexical/title-fit.ts';
 import { type Choice, selectFirst, sortNumbers } from './top-ids.ts';
 import { CALIBRATIONS, chanceOf, PARAMETERS, type SearchMode } from './tuning.ts';
 
@@ -8,6 +9,8 @@ export interface Candidate {
   readonly id: number;
   /** Its lexical score. */
   readonly lexical: number;
+  /** How it fits by its title and its verb. */
+  readonly fit: TitleFit;
   /** Similarity in meaning, from -1 to 1; undefined without vectors. */
   readonly similarity: number | undefined;
 }
@@ -26,11 +29,18 @@ export function fuse(candidates: readonly Candidate[], catalogSize: number): rea
   // If even the best tool shares hardly a word with the request, being the best means little.
   const whole = Math.max(best, PARAMETERS.evidence * Math.log(1 + Math.max(catalogSize, PARAMETERS.leastTools)));
   const weight = denseWeight(catalogSize);
-  return candidates.map(({ id, lexical, similarity }) => {
+  return candidates.map((candidate) => {
+    const { lexical, similarity, fit } = candidate;
     const words = lexical / whole;
     const score = similarity === undefined ? words : (1 - weight) * words + weight * Math.max(0, similarity);
-    return { id, lexical, similarity, score: Math.min(MOST, score) };
+    return { ...candidate, score: Math.max(0, Math.min(MOST, score + bonusOf(fit))) };
   });
+}
+
+/** The gain of a tool by its title and verb; a verb that contradicts the request is a loss. */
+function bonusOf({ title, verb }: TitleFit): number {
+  const { most, power } = PARAMETERS.title;
+  return most * title ** power + PARAMETERS.verb * verb;
 }
 
 /** The weight of meaning relative to words: lower in a large catalog, where something similar is always found. */
@@ -69,7 +79,7 @@ export function findCandidates({ match, meaning, certain, choice, limit }: Looku
   const candidates: Candidate[] = [];
   for (let place = 0; place < ids.length; place += 1) {
     const id = ids[place] as number; // within the list
-    candidates.push({ id, lexical: match.scoreOf(id), similarity: similarities?.[place] });
+    candidates.push({ id, lexical: match.scoreOf(id), fit: match.fitOf(id), similarity: similarities?.[place] });
   }
   return candidates;
 }

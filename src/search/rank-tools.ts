@@ -106,6 +106,7 @@ const PLACES: Readonly<Record<Field, string>> = {
   name: 'name',
   title: 'title',
   description: 'description',
+  rest: 'description',
   source: 'source',
   bundle: 'bundle',
   category: 'category',

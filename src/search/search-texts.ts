@@ -1,11 +1,13 @@
 import { isRecord } from '../core/json.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
+import { splitDescription } from './split-description.ts';
 
 /** The searched fields of a tool, in the order of their bits. */
 export const FIELDS = [
   'name',
   'title',
   'description',
+  'rest',
   'source',
   'bundle',
   'category',
@@ -16,8 +18,11 @@ export const FIELDS = [
 ] as const;
 export type Field = (typeof FIELDS)[number];
 
-/** The texts of one tool, by field. */
-export type SearchTexts = Readonly<Record<Field, string>>;
+/** The texts of one tool, by field: `description` is its first sentence, `rest` everything after it. */
+export interface SearchTexts extends Readonly<Record<Field, string>> {
+  /** A verb for the effects of the tool, if they are known. It is not searched. */
+  readonly effect: string;
+}
 
 /** Longer texts of a field are cut. */
 export const MAX_TEXT_LENGTH = 20_000;
@@ -32,17 +37,18 @@ const BETWEEN = ' \n';
 
 /** The searched texts of a spec. `take` also receives each text, so that the spec is walked only once. */
 export function searchTextsOf(spec: ToolSpec, bundles: readonly string[] = [], take?: TakeText): SearchTexts {
-  const texts = FIELDS.map(() => '');
+  const texts = Array.from({ length: FIELDS.length + 1 }, () => '');
   eachText(spec, bundles, (place, text) => {
     take?.(place, text);
     const before = texts[place];
     texts[place] = before === '' ? text : before + BETWEEN + text;
   });
   const textOf = (place: number) => cut(texts[place] ?? '');
+  const [name, title] = [textOf(PLACE.name), textOf(PLACE.title)];
+  const { lead, rest } = splitDescription(textOf(PLACE.description), title === '' ? name : title);
   return {
-    name: textOf(PLACE.name),
-    title: textOf(PLACE.title),
-    description: textOf(PLACE.description),
+    ...{ name, title, rest, effect: textOf(EFFECT) },
+    description: lead,
     source: textOf(PLACE.source),
     bundle: textOf(PLACE.bundle),
     category: textOf(PLACE.category),
@@ -57,14 +63,17 @@ function cut(text: string): string {
   return text.length > MAX_TEXT_LENGTH ? text.slice(0, MAX_TEXT_LENGTH) : text;
 }
 
-/** Receives a text and the index of its field in `FIELDS`. */
+/** Receives a text and the index of its field in `FIELDS`, or the length of that for the effect. */
 export type TakeText = (place: number, text: string) => void;
 
 const PLACE = Object.fromEntries(FIELDS.map((field, place) => [field, place])) as Readonly<Record<Field, number>>; // one for each field
 
-/** Visits every searched text of a spec. Specs may come from anywhere, so values that are not text are ignored. */
+/** The place of the effect, behind all fields. */
+const EFFECT = FIELDS.length;
+
+/** Visits every searched text of a spec, and its effect. Specs may come from anywhere, so values that are not text are ignored. */
 export function eachText(spec: ToolSpec, bundles: readonly string[], take: TakeText): void {
-  const { name, title, description, source, category, tags, input, examples } = spec;
+  const { name, title, description, source, category, tags, input, examples, effects } = spec;
   giveText(PLACE.name, name, take);
   giveText(PLACE.title, title, take);
   giveText(PLACE.description, description, take);
@@ -72,6 +81,8 @@ export function eachText(spec: ToolSpec, bundles: readonly string[], take: TakeT
   giveTexts(PLACE.bundle, bundles, take);
   giveText(PLACE.category, category, take);
   giveTexts(PLACE.tags, tags, take);
+  if (effects.readOnly === true) take(EFFECT, 'read');
+  else if (effects.destructive === true && effects.readOnly === false) take(EFFECT, 'delete');
   if (isRecord(input)) walkSchema(input, { take, names: 0, texts: 0, count: 0, schemas: 0, depth: 0 });
   if (!Array.isArray(examples)) return;
   const requests = examples.map((example) => example?.request);
@@ -165,8 +176,14 @@ function walkParts(parts: unknown, walk: Walk): void {
   for (const part of parts) if (isRecord(part)) walkSchema(part, walk);
 }
 
-/** The texts to embed, most important first. The name or title counts twice, because it says most in the fewest words. */
-export function denseTexts({ name, title, description, examples }: SearchTexts): readonly string[] {
+/** The part of a long description that counts for its meaning. */
+const MOST_OF_REST = 400;
+
+/** The texts to embed, most important first: a title and a first sentence say most in the fewest words. */
+export function denseTexts({ name, title, description, rest, examples }: SearchTexts): readonly string[] {
   const called = title === '' ? name : title;
-  return [`${called}. ${called}. ${description}`, ...(examples === '' ? [] : [examples])];
+  return [
+    `${called}. ${called}. ${description} ${rest.slice(0, MOST_OF_REST)}`,
+    ...(examples === '' ? [] : [examples]),
+  ];
 }

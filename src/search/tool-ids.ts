@@ -123,7 +123,7 @@ export function createFingerprint(): Fingerprint {
   return {
     take(place, text) {
       all += text;
-      marks = Math.imul(marks ^ (text.length * FIELDS.length + place), 0x9e3779b1); // the lengths and fields of texts count
+      marks = Math.imul(marks ^ (text.length * (FIELDS.length + 1) + place), 0x9e3779b1); // the lengths and fields of texts count
     },
     // Native code, because a start with ten thousand tools waits for it.
     value: () => (marks >>> 11) * 2 ** 32 + crc32(all),

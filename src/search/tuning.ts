@@ -5,6 +5,7 @@ const WEIGHTS: Readonly<Record<Field, number>> = {
   name: 2,
   title: 2,
   description: 1,
+  rest: 0.6,
   source: 1,
   bundle: 1,
   category: 0.5,
@@ -14,15 +15,29 @@ const WEIGHTS: Readonly<Record<Field, number>> = {
   examples: 1,
 };
 
-/** Ranking parameters, chosen by measurement; docs/search.md says how. */
+/** The usual number of words of a field. Fixed, so that adding a tool does not change the others. */
+const USUAL_LENGTHS: Readonly<Record<Field, number>> = {
+  name: 3,
+  title: 3,
+  description: 10,
+  rest: 20,
+  source: 2,
+  bundle: 10,
+  category: 2,
+  tags: 3,
+  parameters: 5,
+  parameterTexts: 20,
+  examples: 20,
+};
+
+/** Ranking parameters, chosen by measurement; docs/search-tuning.md says how. */
 export const PARAMETERS = {
   weights: WEIGHTS,
+  usualLengths: USUAL_LENGTHS,
   /** Saturation of repeated words (k1 of BM25). */
   saturation: 1.5,
-  /** Penalty for long texts (b of BM25). */
-  lengthPenalty: 0.75,
-  /** The weighted number of words of a typical tool. Fixed, so that adding a tool does not change the others. */
-  usualLength: 25,
+  /** Penalty for long texts of a field (b of BM25). */
+  lengthPenalty: 0.5,
   /** Maximum number of repetitions of a word in one field that count. */
   maxRepeats: 5,
   /** Weight of a word repeated in the request: its count to this power. */
@@ -41,6 +56,17 @@ export const PARAMETERS = {
   dense: { most: 0.5, least: 0.2, fallsPerDecade: 0.13, from: 500 },
   /** The share of the best score that a hit must reach by default. */
   minShare: 0.2,
+  /** The weight of a request word that no tool contains, when it is compared with titles: about that of a rare word. */
+  unknown: 3,
+  /** The gain of a tool whose title says the same as a clause of the request: `most` times the agreement to this power. */
+  title: { most: 0.2, power: 3 },
+  /** The gain of a tool with a verb of the class of the request, and the loss of one with a verb of another class. */
+  verb: 0.03,
+  /** Longer requests tell a story: their verbs do not say what the tool should do. */
+  mostWordsWithVerb: 8,
+  /** The weight of a synonym relative to the word of the request: of the built-in table, and of the owner's. */
+  synonym: 0.7,
+  ownSynonym: 0.85,
 } as const;
 
 /**
@@ -63,12 +89,12 @@ export interface Curve {
   readonly slope: number;
 }
 
-/** Output of scripts/calibrate-search.ts; docs/search.md describes the data. Other vectors need other numbers. */
+/** Output of scripts/calibrate-search.ts; docs/search-tuning.md describes the data. Other vectors need other numbers. */
 export const CALIBRATIONS: Readonly<Record<SearchMode, Calibration>> = {
-  words: { curve: { bias: -1.72, slope: 2.82 }, bar: 0.57 },
-  vectors: { curve: { bias: -2.67, slope: 5.5 }, bar: 0.53 },
-  hybrid: { curve: { bias: -2.13, slope: 4.12 }, bar: 0.49 },
-  endpoint: { bar: 0.5 },
+  words: { curve: { bias: -1.44, slope: 3.36 }, bar: 0.45 },
+  vectors: { curve: { bias: -2.56, slope: 6.04 }, bar: 0.49 },
+  hybrid: { curve: { bias: -2, slope: 4.75 }, bar: 0.49 },
+  endpoint: { bar: 0.46 },
 };
 
 /** The probability, from 0 to 1, that a tool with this score answers the request, if half of all requests have an answer. */

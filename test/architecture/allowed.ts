@@ -36,7 +36,7 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'search/dense/dense-index.ts createDenseIndex': 72,
   'search/dense/dense-tools.ts createDenseTools': 69,
   'search/dense/row-store.ts createRowStore': 94,
-  'search/lexical/lexical-index.ts createLexicalIndex': 118,
+  'search/lexical/lexical-index.ts createLexicalIndex': 112,
   'search/lexical/packed-lists.ts createPackedLists': 99,
   'search/lexical/scan-words.ts createWordScan': 74,
   'search/lexical/similar-names.ts createNameTerms': 63,

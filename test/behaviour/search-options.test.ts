@@ -30,7 +30,7 @@ it('an added tool names the hits it belongs with', async () => {
   const crib = await createCrib({
     bundles: [
       { name: 'web', tools: [named('click', 'Click a button'), named('type_text', 'Fill in a field')] },
-      { name: 'post', tools: [named('mail', 'Send a letter'), named('stamp', 'Buy postage')], requires: 'purse' },
+      { name: 'office', tools: [named('mail', 'Send a letter'), named('stamp', 'Buy postage')], requires: 'purse' },
       { name: 'purse', tools: [named('pay', 'Hand over money')] },
     ],
   });

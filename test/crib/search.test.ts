@@ -203,3 +203,13 @@ it('a tool that changed between runs is found by its new words, a removed one is
   expect(fresh).toBe('tool_1200');
   expect(gone).not.toBe('tool_1199');
 });
+
+it('synonyms of the configuration find tools by words that only the owner uses', async () => {
+  const folder = folderWith({
+    'toolcrib.yaml': 'retrieval: { embeddings: none, synonyms: [[matter, dossier], [paper trail, dossier]] }\n',
+  });
+  const tools = [tool('open_dossier', 'Open a dossier'), tool('delete_folder', 'Delete a folder')];
+  const chest = await (await cribOf(folder, { tools })).open();
+  for (const query of ['open the matter', 'where is the paper trail'])
+    expect((await chest.search(query))[0]).toMatchObject({ name: 'open_dossier' });
+});

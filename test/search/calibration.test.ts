@@ -2,14 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createCatalogue } from '../../scripts/calibration/catalogue.ts';
-import {
-  barFor,
-  bestBar,
-  type Example,
-  fitLogistic,
-  lostBelow,
-  refusedBelow,
-} from '../../scripts/calibration/fit-logistic.ts';
+import { barFor, type Example, fitLogistic, refusedBelow } from '../../scripts/calibration/fit-logistic.ts';
 import { tryRequests } from '../../scripts/calibration/held-out-requests.ts';
 import { createRandom } from '../../scripts/vectors/random.ts';
 import { builtinEmbedder } from '../../src/search/dense/builtin-embedder.ts';
@@ -82,14 +75,6 @@ describe('the logistic function', () => {
     expect(lost).toBeCloseTo(0.05, 2);
     expect(refusedBelow(bar, examples)).toBeGreaterThan(3 * lost);
     expect(refusedBelow(0, examples)).toBe(0);
-  });
-
-  it('the best threshold is where an answer is as likely as none, and tells more than those beside it', () => {
-    const bar = bestBar(examples);
-    const gain = (at: number) => refusedBelow(at, examples) - lostBelow(at, examples);
-    expect(Math.abs(bar - 0.4)).toBeLessThan(0.1);
-    expect(gain(bar)).toBeGreaterThan(gain(bar - 0.2));
-    expect(gain(bar)).toBeGreaterThan(gain(bar + 0.2));
   });
 });
 

@@ -37,7 +37,7 @@ const endpoint = (floor: number) => () =>
   });
 
 const MODES = {
-  words: { open: () => createRetriever(), sure: 'write text to a file', unsure: 'paint the file cabinet of an uncle' },
+  words: { open: () => createRetriever(), sure: 'write text to a file', unsure: 'paint the workspace of an uncle' },
   'words and vectors': {
     open: () => builtinRetriever({ clock: systemClock, warn: fail }),
     sure: 'write text to a file',

@@ -36,7 +36,7 @@ describe('a score is the likelihood that a hit answers the request', () => {
     const [unsure] = await retriever.rank('knit a woollen jumper for the winter', everything);
     expect(sure).toMatchObject({ name: 'write_file' });
     expect(sure?.score).toBeGreaterThan(0.7);
-    expect(unsure?.score ?? 0).toBeLessThan(0.3);
+    expect(unsure?.score ?? 0).toBeLessThan(0.4);
   });
 
   it('the order is that of the fit: likelihood changes no rank', async () => {

@@ -132,7 +132,7 @@ describe('visibility', () => {
     const retriever = officeRetriever();
     retriever.add([specOf('get_weather', 'Barometer readings')]);
     expect(namesOf(await retriever.rank('barometer', anyHit))).toEqual(['get_weather']);
-    expect(namesOf(await retriever.rank('forecast for a city', anyHit))).not.toContain('get_weather');
+    expect(namesOf(await retriever.rank('city', anyHit))).not.toContain('get_weather');
   });
 
   it('a typo does not match a word of a removed name', async () => {

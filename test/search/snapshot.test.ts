@@ -24,7 +24,7 @@ describe('a stored index', () => {
   it('only changed tools are indexed', async () => {
     const retriever = createRetriever({ snapshot: officeSnapshot() });
     retriever.add([...OFFICE.slice(2), specOf('read_file', 'Recite a poem'), specOf('plant_tree', 'Plant an oak')]);
-    expect(await retriever.rank('write text to the workspace', options)).toEqual([]);
+    expect(await retriever.rank('text', options)).toEqual([]);
     expect(namesOf(await retriever.rank('recite poem', options))[0]).toBe('read_file');
     expect(namesOf(await retriever.rank('oak', options))).toEqual(['plant_tree']);
     // read_file replaced, plant_tree new, write_file gone.

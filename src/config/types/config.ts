@@ -211,6 +211,8 @@ export interface ServerConfig {
 export interface RetrievalConfig {
   /** The embedding model of search. */
   readonly embeddings?: 'builtin' | 'none' | EmbeddingsConfig;
+  /** Groups of words that mean the same in your tools, such as [invoice, bill]. */
+  readonly synonyms?: readonly (readonly string[])[];
   /** Among equally good matches, tools that the caller uses most come first; default false. */
   readonly usage?: boolean;
   /** A module or package that exports a retriever. */

@@ -142,6 +142,10 @@ const retrieval = typed(
   'RetrievalConfig',
   object('Settings of tool search.', {
     embeddings,
+    synonyms: list(
+      list(text('A word, or two words.'), 'Words that mean the same.', 2),
+      'Groups of words that mean the same in your tools, such as [invoice, bill].',
+    ),
     usage: flag('Among equally good matches, tools that the caller uses most come first; default false.'),
     module: text('A module or package that exports a retriever.', { use: 'module' }),
     options: mapOf(anything('The value.'), 'Options for the retriever.'),

@@ -129,7 +129,7 @@ function createTypeOf(fileOf: ReadonlyMap<string, string>, imports: Imports): Ty
 const SECRET = /^(secret|storeUrl)/;
 
 function listOf(item: string): string {
-  return `readonly ${item.includes(' | ') ? `(${item})` : item}[]`;
+  return `readonly ${item.includes(' | ') || item.startsWith('readonly ') ? `(${item})` : item}[]`;
 }
 
 function objectType({ properties, additionalProperties: others, required = [] }: SchemaNode, typeOf: TypeOf): string {

@@ -17,23 +17,27 @@ export async function configuredRetrieval(
   folder: string,
   secrets: Secrets,
 ): Promise<OpenRetriever> {
-  const { module, options = {}, embeddings = 'builtin' } = config;
+  const { module, options = {}, embeddings = 'builtin', synonyms = [] } = config;
   if (module !== undefined) {
     const made = await importRetriever(module, options, folder);
     return async () => made;
   }
-  if (embeddings === 'builtin') return async (ports) => openBuiltin(ports);
+  if (embeddings === 'builtin')
+    return async (ports) => {
+      const { builtinRetriever } = await import('../../search/builtin-retriever.ts');
+      return builtinRetriever({ ...ports, synonyms });
+    };
   if (embeddings === 'none')
     return async ({ clock: _clock, warn: _warn, ...settings }) => {
       const { createRetriever } = await import('../../search/create-retriever.ts');
-      return createRetriever(settings);
+      return createRetriever({ ...settings, synonyms });
     };
-  return async (ports) => openWithEndpoint(embeddings, ports, secrets);
+  return async (ports) => openWithEndpoint(embeddings, { ...ports, synonyms }, secrets);
 }
 
 async function openWithEndpoint(
   { url, model, key }: EmbeddingsConfig,
-  { clock, warn, ...settings }: RetrieverPorts,
+  { clock, warn, ...settings }: RetrieverPorts & { readonly synonyms: readonly (readonly string[])[] },
   secrets: Secrets,
 ): Promise<Retriever> {
   const { createRetriever } = await import('../../search/create-retriever.ts');

@@ -23,7 +23,7 @@ export interface CountedTerms {
 }
 
 /** Fields in which consecutive words count as phrases. */
-const PHRASED: ReadonlySet<Field> = new Set(['name', 'title', 'description']);
+const PHRASED: ReadonlySet<Field> = new Set(['name', 'title', 'description', 'rest']);
 const MAX_PAIRS = 64;
 
 /** Encodes an ordered pair of terms as one number. */
@@ -35,13 +35,11 @@ export function pairOf(before: number, after: number): number {
 export function createTermCounter(vocabulary: Vocabulary): (texts: SearchTexts) => CountedTerms {
   const fields = new Uint16Array(MAX_TERMS_PER_TOOL);
   const impacts = new Uint8Array(MAX_TERMS_PER_TOOL);
-  const sums = new Float64Array(MAX_TERMS_PER_TOOL);
-  const repeats = new Uint32Array(MAX_TERMS_PER_TOOL);
   const terms = createDistinct(MAX_TERMS_PER_TOOL);
+  const sums = createFieldSums();
   const pairs = new Uint32Array(MAX_PAIRS);
   const eachTerm = createTermReader(vocabulary, () => terms.count < MAX_TERMS_PER_TOOL);
-  const { maxRepeats, saturation, lengthPenalty, usualLength } = PARAMETERS;
-  let [pairCount, length, before, bit, weight] = [0, 0, 0, 0, 0];
+  let [pairCount, length, before, bit] = [0, 0, 0, 0];
 
   function notePair(number: number): void {
     const pair = pairOf(before, number);
@@ -51,7 +49,7 @@ export function createTermCounter(vocabulary: Vocabulary): (texts: SearchTexts) 
   }
 
   function takeTerm(number: number, isWhole: boolean): void {
-    length += weight;
+    length += 1;
     if (before !== NOT_PHRASED && !isWhole) {
       if (before >= 0 && pairCount < MAX_PAIRS) notePair(number);
       before = number;
@@ -59,33 +57,75 @@ export function createTermCounter(vocabulary: Vocabulary): (texts: SearchTexts) 
     const known = terms.count;
     const place = terms.placeOf(number);
     if (place < 0) return;
-    if (place === known) fields[place] = sums[place] = repeats[place] = 0;
+    if (place === known) {
+      fields[place] = 0;
+      sums.start(place);
+    }
     fields[place] = (fields[place] as number) | bit; // an index is below the limit
-    const repeat = (repeats[place] as number) + 1; // as above
-    repeats[place] = repeat;
-    if (repeat <= maxRepeats) sums[place] = (sums[place] as number) + weight; // as above
+    sums.count(place);
   }
 
   return (texts) => {
     terms.clear();
-    pairCount = length = 0;
+    pairCount = 0;
     for (let place = 0; place < FIELDS.length; place += 1) {
       const field = FIELDS[place] as Field; // within the list
       const text = texts[field];
       if (text === '') continue;
       bit = 1 << place;
-      weight = PARAMETERS.weights[field];
+      length = 0;
       before = PHRASED.has(field) ? START : NOT_PHRASED;
-      repeats.fill(0, 0, terms.count);
       eachTerm(text, takeTerm);
+      sums.weigh(field, length);
     }
     const { count, numbers } = terms;
-    const bar = saturation * (1 - lengthPenalty + (lengthPenalty * length) / usualLength);
-    for (let place = 0; place < count; place += 1) {
-      const sum = sums[place] ?? 0;
-      impacts[place] = Math.max(1, Math.round((255 * sum) / (sum + bar)));
-    }
+    for (let place = 0; place < count; place += 1) impacts[place] = sums.impact(place);
     return { count, numbers, fields, impacts, pairs, pairCount };
+  };
+}
+
+/** Sums up how often a tool contains each of its terms, field by field. */
+interface FieldSums {
+  /** Begins with a new term. */
+  start(place: number): void;
+  count(place: number): void;
+  /** Ends a field with this number of words: the longer its text, the less each of them says. */
+  weigh(field: Field, length: number): void;
+  /** The impact of a term for the tool, from 1 to 255. */
+  impact(place: number): number;
+}
+
+function createFieldSums(): FieldSums {
+  const sums = new Float64Array(MAX_TERMS_PER_TOOL);
+  const repeats = new Uint32Array(MAX_TERMS_PER_TOOL);
+  // The terms of the present field.
+  const touched = new Uint32Array(MAX_TERMS_PER_TOOL);
+  const { maxRepeats, saturation, lengthPenalty, usualLengths, weights } = PARAMETERS;
+  let touchedCount = 0;
+  return {
+    start(place) {
+      sums[place] = repeats[place] = 0;
+    },
+    count(place) {
+      const repeat = (repeats[place] as number) + 1; // an index is below the limit
+      repeats[place] = repeat;
+      if (repeat > 1) return;
+      touched[touchedCount] = place;
+      touchedCount += 1;
+    },
+    weigh(field, length) {
+      const share = weights[field] / (1 - lengthPenalty + (lengthPenalty * length) / usualLengths[field]);
+      for (let index = 0; index < touchedCount; index += 1) {
+        const place = touched[index] as number; // within the terms
+        sums[place] = (sums[place] as number) + share * Math.min(maxRepeats, repeats[place] as number); // as above
+        repeats[place] = 0;
+      }
+      touchedCount = 0;
+    },
+    impact(place) {
+      const sum = sums[place] as number; // as above
+      return Math.max(1, Math.round((255 * sum) / (sum + saturation)));
+    },
   };
 }
 

@@ -1,15 +1,19 @@
-import { crc32 } from 'node:zlib';
-import { bytesOf, readSections, wordsIn, writeSections } from '../byte-sections.ts';
-import { FIELDS, type SearchTexts } from '../search-texts.ts';
+import { grown } from '../byte-sections.ts';
+import type { SearchTexts } from '../search-texts.ts';
 import { type Choice, createTopIds } from '../top-ids.ts';
 import { PARAMETERS } from '../tuning.ts';
 import { createTermCounter } from './count-terms.ts';
 import type { ExactRequest } from './exact-request.ts';
-import { createPackedLists, type KeptLists } from './packed-lists.ts';
+import { readLexical, writeLexical } from './kept-index.ts';
+import { createPackedLists } from './packed-lists.ts';
 import { createSaidTerms, FIELD_BITS, type MatchedWord, NAME_BIT } from './said-terms.ts';
 import { createNameTerms, type NameTerms } from './similar-names.ts';
-import { countTerms, createVocabulary, type KeptTerms } from './vocabulary.ts';
+import { createSynonyms, type SynonymGroups } from './synonyms.ts';
+import { createTitleFit, type TitleFit } from './title-fit.ts';
+import { createVerbOfTool } from './verb-classes.ts';
+import { createVocabulary } from './vocabulary.ts';
 import { createWeighRequest } from './weigh-request.ts';
+import { createRarity, createWordScores, dropTool, IMPACT_BITS } from './word-scores.ts';
 
 /** Finds tools by the words of a request: BM25 over weighted fields. Tools are identified by small numbers. */
 export interface LexicalIndex {
@@ -28,19 +32,18 @@ export interface LexicalMatch {
   best(limit: number, choice: Choice): Uint32Array;
   /** The score of one tool, including phrases. */
   scoreOf(id: number): number;
+  /** How one tool fits by its title and its verb. */
+  fitOf(id: number): TitleFit;
   /** The tools whose name or title matches the request exactly. */
   exact(isAllowed: Choice['isAllowed']): readonly number[];
   /** The words of the request that a tool contains, highest weight first. */
   explain(id: number): readonly MatchedWord[];
 }
 
-const IMPACT_BITS = 8;
-const IMPACT_MASK = 255;
-
 /** Creates an empty index, or one from a snapshot; undefined if the snapshot cannot be used. */
-export function createLexicalIndex(): LexicalIndex;
-export function createLexicalIndex(snapshot: Uint8Array): LexicalIndex | undefined;
-export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefined {
+export function createLexicalIndex(snapshot?: undefined, synonyms?: SynonymGroups): LexicalIndex;
+export function createLexicalIndex(snapshot: Uint8Array, synonyms?: SynonymGroups): LexicalIndex | undefined;
+export function createLexicalIndex(snapshot?: Uint8Array, synonyms: SynonymGroups = []): LexicalIndex | undefined {
   const kept = snapshot === undefined ? undefined : readLexical(snapshot);
   if (snapshot !== undefined && kept === undefined) return undefined;
   const vocabulary = createVocabulary(kept?.terms);
@@ -51,18 +54,17 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
   // By tool: its pairs of consecutive terms.
   const pairs = createPackedLists(kept?.pairs);
   const countTerms = createTermCounter(vocabulary);
+  const verbOfTool = createVerbOfTool();
   const topIds = createTopIds();
   let toolCount = kept?.toolCount ?? 0;
   let idLimit = kept?.said.lengths.length ?? 0;
-  let scores = new Float32Array(Math.max(64, idLimit));
+  let verbs = grown(kept?.verbs ?? NO_VERBS, Math.max(64, idLimit));
+  const { scoresOf } = createWordScores(postings);
   let nameTerms: NameTerms | undefined;
 
+  const rarityOf = createRarity();
   /** The inverse document frequency of a term: rare terms distinguish tools. */
-  function rarity(number: number): number {
-    const frequency = postings.length(number);
-    const count = Math.max(toolCount, PARAMETERS.leastTools);
-    return Math.log(1 + (count - frequency + 0.5) / (frequency + 0.5));
-  }
+  const rarity = (number: number) => rarityOf(postings.length(number), Math.max(toolCount, PARAMETERS.leastTools));
 
   // Lazy: most words are spelled correctly.
   function namesByTerm(): NameTerms {
@@ -80,7 +82,8 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
     }
   }
 
-  const weigh = createWeighRequest({ vocabulary, rarity, names: namesByTerm });
+  const weigh = createWeighRequest({ vocabulary, rarity, names: namesByTerm, synonyms: createSynonyms(synonyms) });
+  const fitOf = createTitleFit({ said, rarity, verbOf: (id) => verbs[id] ?? 0 });
 
   const { explain, phraseScore, isExact } = createSaidTerms({ said, pairs });
 
@@ -111,7 +114,8 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
       for (let place = 0; place < pairCount; place += 1) pairsData[pairsFrom + place] = together[place] as number; // as above
       toolCount += 1;
       idLimit = Math.max(idLimit, id + 1);
-      if (idLimit > scores.length) scores = new Float32Array(idLimit * 2);
+      if (idLimit > verbs.length) verbs = grown(verbs, idLimit * 2);
+      verbs[id] = verbOfTool(texts);
       if (nameTerms !== undefined) noteNames(nameTerms.add, id);
     },
     remove(id) {
@@ -128,22 +132,14 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
       toolCount -= 1;
     },
     match(request) {
-      scores.fill(0, 0, idLimit);
-      const { terms, byNumber, pairs: together, exact } = weigh(request);
-      const { data } = postings;
-      for (const { number, weight } of terms) {
-        const share = weight / IMPACT_MASK;
-        const start = postings.start(number);
-        const end = start + postings.length(number);
-        for (let at = start; at < end; at += 1) {
-          const entry = data[at] as number; // within the list
-          scores[entry >>> IMPACT_BITS] = (scores[entry >>> IMPACT_BITS] as number) + share * (entry & IMPACT_MASK); // an id is below the limit
-        }
-      }
+      const weighed = weigh(request);
+      const { words, byNumber, pairs: together, exact } = weighed;
+      const scores = scoresOf(words, idLimit);
       return {
         count: idLimit,
-        best: (limit, choice) => topIds(scores.subarray(0, idLimit), limit, choice),
+        best: (limit, choice) => topIds(scores, limit, choice),
         scoreOf: (id) => (scores[id] ?? 0) + phraseScore(id, together),
+        fitOf: (id) => fitOf(id, weighed),
         exact: (isAllowed) => (exact === undefined ? [] : findExact(exact, isAllowed)),
         explain: (id) => explain(id, byNumber),
       };
@@ -154,62 +150,10 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
         postings: postings.compact(vocabulary.size),
         said: said.compact(idLimit),
         pairs: pairs.compact(idLimit),
+        verbs: verbs.subarray(0, idLimit),
         toolCount,
       }),
   };
 }
 
-function dropTool(postings: ReturnType<typeof createPackedLists>, term: number, id: number): void {
-  const start = postings.start(term);
-  const length = postings.length(term);
-  const { data } = postings;
-  for (let place = 0; place < length; place += 1) {
-    if ((data[start + place] ?? 0) >>> IMPACT_BITS === id) {
-      postings.drop(term, place);
-      return;
-    }
-  }
-}
-
-/** The parts of an index in a snapshot. */
-interface KeptIndex {
-  readonly terms: KeptTerms;
-  /** By term: id and impact of each tool. */
-  readonly postings: KeptLists;
-  /** By id: terms with their fields. */
-  readonly said: KeptLists;
-  /** By id: its pairs of terms. */
-  readonly pairs: KeptLists;
-  readonly toolCount: number;
-}
-
-/** Increased whenever words are split, stemmed, counted or stored differently: an older index would give wrong results. */
-const VERSION = 2;
-const MADE_BY = crc32(JSON.stringify([VERSION, FIELDS, PARAMETERS]));
-
-function writeLexical({ terms, postings, said, pairs, toolCount }: KeptIndex): Uint8Array {
-  return writeSections(MADE_BY, [
-    bytesOf(Uint32Array.of(toolCount)),
-    new TextEncoder().encode(terms.text),
-    bytesOf(terms.starts),
-    bytesOf(terms.slots),
-    ...[postings, said, pairs].flatMap((lists) => [lists.starts, lists.lengths, lists.values].map(bytesOf)),
-  ]);
-}
-
-/** Reads a snapshot; undefined if it is damaged or outdated. */
-function readLexical(bytes: Uint8Array): KeptIndex | undefined {
-  const [head, text, starts, slots, ...lists] = readSections(MADE_BY, bytes) ?? [];
-  if (head === undefined || text === undefined || starts === undefined || slots === undefined) return undefined;
-  const terms = { text: new TextDecoder().decode(text), starts: wordsIn(starts), slots: wordsIn(slots) };
-  const [postings, said, pairs] = [0, 3, 6].map((at) => listsIn(lists.slice(at, at + 3).map(wordsIn)));
-  if (postings === undefined || said === undefined || pairs === undefined) return undefined;
-  if (countTerms(terms) !== postings.lengths.length || said.lengths.length !== pairs.lengths.length) return undefined;
-  return { terms, postings, said, pairs, toolCount: wordsIn(head)[0] ?? 0 };
-}
-
-function listsIn([starts, lengths, values]: readonly Uint32Array[]): KeptLists | undefined {
-  if (starts === undefined || lengths === undefined || values === undefined) return undefined;
-  const end = (starts.at(-1) ?? 0) + (lengths.at(-1) ?? 0);
-  return starts.length === lengths.length && end === values.length ? { starts, lengths, values } : undefined;
-}
+const NO_VERBS = new Uint8Array();

@@ -14,8 +14,9 @@ export interface MatchedWord {
 export const FIELD_BITS = FIELDS.length;
 const bitOf = (field: Field): number => 1 << FIELDS.indexOf(field);
 export const NAME_BIT = bitOf('name');
-const TITLE_BIT = bitOf('title');
-const SOURCE_BIT = bitOf('source');
+export const TITLE_BIT = bitOf('title');
+export const LEAD_BIT = bitOf('description');
+export const SOURCE_BIT = bitOf('source');
 
 type PackedLists = ReturnType<typeof createPackedLists>;
 
@@ -50,8 +51,9 @@ export function createSaidTerms({ said, pairs }: SaidLists): SaidTerms {
       const { data } = said;
       for (let at = start; at < end; at += 1) {
         const entry = data[at] as number; // within the list
-        const term = asked.get(entry >>> FIELD_BITS);
-        if (term !== undefined) insert(matched, { word: term.word, weight: term.weight, field: firstFieldIn(entry) });
+        const [meant] = asked.get(entry >>> FIELD_BITS) ?? [];
+        if (meant !== undefined)
+          insert(matched, { word: meant.word, weight: meant.weight, field: firstFieldIn(entry) });
       }
       return matched;
     },

@@ -19,7 +19,7 @@ export interface Vocabulary {
 }
 
 /** A term number must fit beside the bits of its fields. */
-const MAX_TERMS = 2 ** 22;
+const MAX_TERMS = 2 ** 21;
 
 export function createVocabulary(kept?: KeptTerms): Vocabulary {
   // A start needs only a few of the stored terms; all of them are unpacked before the first change.

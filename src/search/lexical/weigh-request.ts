@@ -1,28 +1,58 @@
 import { PARAMETERS } from '../tuning.ts';
+import { createAskedWords } from './asked-words.ts';
 import { pairOf } from './count-terms.ts';
 import { type ExactRequest, toExactRequest } from './exact-request.ts';
-import { createKnownWords, createWordScan, OTHER_LETTERS, ownText } from './scan-words.ts';
+import { createRareNumbers, type RareNumbers } from './rare-numbers.ts';
+import { type RequestTerm, type RequestTerms, requestTerms } from './request-terms.ts';
 import type { NameTerms } from './similar-names.ts';
-import { eachWord } from './split-words.ts';
-import { termOf } from './terms.ts';
+import type { Synonym, Synonyms } from './synonyms.ts';
+import { NO_VERB, READ, verbOfTerm } from './verb-classes.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /** The weighted terms of a request. */
 export interface WeighedRequest {
-  readonly terms: readonly WeightedTerm[];
-  /** By term number: the first entry in `terms`. */
-  readonly byNumber: RareNumbers<WeightedTerm>;
+  /** Each word of the request that tools contain, or whose synonyms or corrections they contain. */
+  readonly words: readonly WeightedWord[];
+  /** By term number: the words that it stands for. */
+  readonly byNumber: RareNumbers<readonly MeantWord[]>;
   /** Weights of pairs of consecutive terms, encoded by `pairOf`. */
   readonly pairs: RareNumbers<number>;
+  /** The total weight of each clause. */
+  readonly clauses: readonly number[];
+  /** The classes of the first verbs of the clauses, as bits. */
+  readonly verbs: number;
   /** Undefined for a request that cannot be a name or title: too long, or with a word that no tool contains. */
   readonly exact: ExactRequest | undefined;
+}
+
+/** A word of a request with the terms that it may mean. Of several terms in a tool, the best counts. */
+export interface WeightedWord {
+  readonly word: string;
+  readonly weight: number;
+  readonly clauses: number;
+  /** Its own term first. */
+  readonly terms: readonly WeightedTerm[];
 }
 
 /** A term that some tool contains, with its weight in this request. */
 interface WeightedTerm {
   readonly number: number;
-  readonly word: string;
   readonly weight: number;
+  /** Its weight relative to the word of the request. */
+  readonly share: number;
+}
+
+/** A word of the request that a term stands for. */
+interface MeantWord extends WeightedTerm {
+  readonly word: string;
+  /** The index of the word. */
+  readonly place: number;
+}
+
+/** The terms of a request that mean something by themselves, and the meanings of phrases by their last term. */
+interface MeantTerms {
+  readonly terms: readonly RequestTerm[];
+  readonly phrases: ReadonlyMap<RequestTerm, readonly Synonym[]>;
 }
 
 /** The inputs for weighing requests. */
@@ -32,36 +62,28 @@ export interface Scales {
   rarity(number: number): number;
   /** The terms of names, to guess the meaning of an unknown word. */
   names(): NameTerms;
+  readonly synonyms: Synonyms;
 }
 
 const MAX_WORDS_OF_PREFIX_SEARCH = 4;
 
 /** Creates a function that weighs the words of a request. */
-export function createWeighRequest({ vocabulary, rarity, names }: Scales): (request: string) => WeighedRequest {
+export function createWeighRequest(scales: Scales): (request: string) => WeighedRequest {
+  const { vocabulary, rarity, synonyms } = scales;
   const eachWord = createAskedWords(vocabulary);
+  const weighWords = createWeighWords(scales);
 
-  /** Guesses the terms that an unknown word may mean. */
-  function guesses(word: string, isUnfinished: boolean): readonly Guess[] {
-    if (/\d/.test(word)) return [];
-    const begun = isUnfinished ? names().startingWith(word) : [];
-    if (begun.length > 0) return begun.map((number) => ({ number, share: PARAMETERS.prefix }));
-    return names()
-      .near(word)
-      .map((number) => ({ number, share: PARAMETERS.typo }));
-  }
-
-  function weighTerms({ terms: asked }: RequestTerms): readonly WeightedTerm[] {
-    const terms: WeightedTerm[] = [];
-    asked.forEach(({ term, number, word, count, isWhole }, place) => {
-      if (number !== undefined) {
-        terms.push({ number, word, weight: rarity(number) * count ** PARAMETERS.repetition });
-        return;
-      }
-      const isUnfinished = place === asked.length - 1 && asked.length <= MAX_WORDS_OF_PREFIX_SEARCH;
-      for (const guess of isWhole ? [] : guesses(term, isUnfinished))
-        terms.push({ number: guess.number, word, weight: rarity(guess.number) * guess.share });
-    });
-    return terms;
+  /** Finds phrases: their last word gets the meaning, and their first word says nothing by itself. */
+  function meantTerms({ terms, pairs }: RequestTerms): MeantTerms {
+    const phrases = new Map<RequestTerm, readonly Synonym[]>();
+    const firsts = new Set<RequestTerm>();
+    for (const [before, after] of pairs) {
+      const meant = synonyms.ofPhrase(before.term, after.term);
+      if (meant === undefined) continue;
+      phrases.set(after, meant);
+      if (before.count === 1) firsts.add(before);
+    }
+    return { phrases, terms: firsts.size === 0 ? terms : terms.filter((one) => !firsts.has(one)) };
   }
 
   function weighPairs({ pairs }: RequestTerms): RareNumbers<number> {
@@ -85,154 +107,95 @@ export function createWeighRequest({ vocabulary, rarity, names }: Scales): (requ
 
   return (request) => {
     const taken = requestTerms(request, eachWord);
-    const terms = weighTerms(taken);
-    const byNumber = createRareNumbers<WeightedTerm>();
-    for (const term of terms) if (byNumber.get(term.number) === undefined) byNumber.set(term.number, term);
-    return { terms, byNumber, pairs: weighPairs(taken), exact: exactOf(taken) };
+    const meant = meantTerms(taken);
+    const words = weighWords(meant);
+    const clauses = Array.from({ length: taken.clauseCount }, (_, clause) => weightOfClause(words, clause));
+    return {
+      ...{ words, clauses },
+      byNumber: meantByNumber(words),
+      pairs: weighPairs(taken),
+      verbs: verbsOf(meant, taken.questions),
+      exact: exactOf(taken),
+    };
   };
 }
 
-interface Guess {
-  readonly number: number;
-  /** Its weight relative to a correctly spelled word. */
-  readonly share: number;
-}
+/** Creates a function that weighs words with all that they may mean. */
+function createWeighWords({ vocabulary, rarity, names, synonyms }: Scales) {
+  /** Guesses the terms that an unknown word may mean. */
+  function guesses(word: string, isUnfinished: boolean): readonly WeightedTerm[] {
+    if (/\d/.test(word)) return [];
+    const begun = isUnfinished ? names().startingWith(word) : [];
+    const [found, share] = begun.length > 0 ? [begun, PARAMETERS.prefix] : [names().near(word), PARAMETERS.typo];
+    return found.map((number) => ({ number, share, weight: rarity(number) * share }));
+  }
 
-/** A map with few keys. Most lookups are for other numbers, which a filter of 256 bits detects. */
-interface RareNumbers<T> {
-  get(number: number): T | undefined;
-  set(number: number, value: T): void;
-}
-
-function createRareNumbers<T>(): RareNumbers<T> {
-  // Signed numbers, which the engine stores without an object each.
-  const values = new Map<number, T>();
-  const bits = new Int32Array(8);
-  return {
-    get(number) {
-      const word = bits[(number >>> 5) & 7] as number; // one of eight
-      return (word >>> (number & 31)) & 1 ? values.get(number | 0) : undefined;
-    },
-    set(number, value) {
-      const place = (number >>> 5) & 7;
-      bits[place] = (bits[place] as number) | (1 << (number & 31)); // as above
-      values.set(number | 0, value);
-    },
-  };
-}
-
-/** A term of a request, with its number of occurrences and its spelling. */
-interface RequestTerm {
-  readonly term: string;
-  /** Undefined if no tool contains it. */
-  readonly number: number | undefined;
-  readonly word: string;
-  readonly count: number;
-  /** Joined from parts that also count themselves; ignored if no tool contains it. */
-  readonly isWhole: boolean;
-}
-
-const MAX_REQUEST_TERMS = 200;
-
-/** The terms of a request. */
-interface RequestTerms {
-  /** Deduplicated, in order. */
-  readonly terms: readonly RequestTerm[];
-  /** Pairs of consecutive terms, ignoring stop words. */
-  readonly pairs: readonly (readonly [RequestTerm, RequestTerm])[];
-}
-
-/** Splits a request into terms. */
-function requestTerms(request: string, eachWord: EachAskedWord): RequestTerms {
-  const found = new Map<string, RequestTerm & { count: number }>();
-  const pairs: (readonly [RequestTerm, RequestTerm])[] = [];
-  let before: RequestTerm | undefined;
-  eachWord(request, ({ word, term, number }, isWhole) => {
-    if (term === undefined) return;
-    let own = found.get(term);
-    if (own === undefined) {
-      if (found.size >= MAX_REQUEST_TERMS) return;
-      own = { term, number, word, count: 0, isWhole };
-      found.set(term, own);
+  /** The synonyms of a term that tools contain. A synonym that is rarer than the word says no more than the word. */
+  function termsFor(meant: readonly Synonym[], most: number): readonly WeightedTerm[] {
+    const terms: WeightedTerm[] = [];
+    for (const { term: other, share } of meant) {
+      const number = vocabulary.find(other);
+      if (number === undefined) continue;
+      const own = rarity(number);
+      if (own > 0) terms.push({ number, share, weight: share * Math.min(most, own) });
     }
-    own.count += 1;
-    if (isWhole) return;
-    if (before !== undefined && before !== own && pairs.length < MAX_REQUEST_TERMS) pairs.push([before, own]);
-    before = own;
+    return terms;
+  }
+
+  return ({ terms: asked, phrases }: MeantTerms): readonly WeightedWord[] => {
+    const words: WeightedWord[] = [];
+    asked.forEach((one, place) => {
+      const { term, number, word, count, isWhole, clauses } = one;
+      const phrase = phrases.get(one);
+      const weight = number === undefined ? Number.POSITIVE_INFINITY : rarity(number) * count ** PARAMETERS.repetition;
+      const meant = termsFor(phrase ?? synonyms.of(term), weight);
+      if (number !== undefined) {
+        words.push({ word, clauses, weight, terms: [{ number, weight, share: 1 }, ...meant] });
+        return;
+      }
+      if (isWhole) return;
+      const isUnfinished = place === asked.length - 1 && asked.length <= MAX_WORDS_OF_PREFIX_SEARCH;
+      const terms = meant.length > 0 ? meant : guesses(term, isUnfinished);
+      words.push({ word, clauses, weight: Math.max(PARAMETERS.unknown, ...terms.map((own) => own.weight)), terms });
+    });
+    return words;
+  };
+}
+
+function meantByNumber(words: readonly WeightedWord[]): RareNumbers<readonly MeantWord[]> {
+  const byNumber = createRareNumbers<MeantWord[]>();
+  words.forEach(({ word, terms }, place) => {
+    for (const term of terms) {
+      const meant = { ...term, word, place };
+      const known = byNumber.get(term.number);
+      if (known === undefined) byNumber.set(term.number, [meant]);
+      else known.push(meant);
+    }
   });
-  return { terms: [...found.values()], pairs };
+  return byNumber;
 }
 
-/** A word in a request. */
-interface AskedWord {
-  readonly word: string;
-  /** Undefined for a stop word. */
-  readonly term: string | undefined;
-  /** The number of its term; undefined if no tool contains it. */
-  readonly number: number | undefined;
+function weightOfClause(words: readonly WeightedWord[], clause: number): number {
+  return words.reduce((sum, { clauses, weight }) => ((clauses >> clause) & 1 ? sum + weight : sum), 0);
 }
 
-/** Calls `visit` with each word of a request. */
-type EachAskedWord = (request: string, visit: (asked: AskedWord, isWhole: boolean) => void) => void;
+/** The classes of the first verbs of the clauses; a question without a verb reads. */
+function verbsOf(meant: MeantTerms, questions: readonly boolean[]): number {
+  if (meant.terms.length > PARAMETERS.mostWordsWithVerb) return NO_VERB;
+  return questions.reduce(
+    (verbs, isQuestion, clause) => verbs | (firstVerb(meant, clause) || (isQuestion ? READ : NO_VERB)),
+    NO_VERB,
+  );
+}
 
-/** Longer requests are cut, because they add nothing about which tool is meant. */
-const MAX_REQUEST_LENGTH = 10_000;
-const REMEMBERED_WORDS = 20_000;
-const NEVER = -1;
-
-/** Looks up the words of requests in a vocabulary. Results are cached, because requests repeat words. */
-function createAskedWords(vocabulary: Vocabulary): EachAskedWord {
-  const scan = createWordScan(MAX_REQUEST_LENGTH);
-  const known = createKnownWords();
-  // By the number in `known`.
-  const words: Remembered[] = [];
-  const others = new Map<string, Remembered>();
-
-  function learn(place: number): Remembered {
-    if (words.length >= REMEMBERED_WORDS) {
-      known.clear();
-      words.length = 0;
+function firstVerb({ terms, phrases }: MeantTerms, clause: number): number {
+  for (const one of terms) {
+    if (((one.clauses >> clause) & 1) === 0) continue;
+    const meant = phrases.get(one);
+    for (const { term } of meant ?? [one]) {
+      const verb = verbOfTerm(term);
+      if (verb !== NO_VERB) return verb;
     }
-    const made = toRemembered(scan.word(place));
-    known.note(scan, place, words.length);
-    words.push(made);
-    return made;
   }
-
-  function otherWord(word: string): Remembered {
-    const found = others.get(word);
-    if (found !== undefined) return found;
-    if (others.size >= REMEMBERED_WORDS) others.clear();
-    const made = toRemembered(ownText(word));
-    others.set(made.word, made);
-    return made;
-  }
-
-  function upToDate(asked: Remembered): AskedWord {
-    if (asked.asOf === vocabulary.changes) return asked;
-    asked.number = asked.term === undefined ? undefined : vocabulary.find(asked.term);
-    asked.asOf = vocabulary.changes;
-    return asked;
-  }
-
-  return (request, visit) => {
-    const text = request.slice(0, MAX_REQUEST_LENGTH);
-    const count = scan.scan(text);
-    if (count === OTHER_LETTERS) eachWord(text, (word, isWhole) => visit(upToDate(otherWord(word)), isWhole));
-    for (let place = 0; place < count; place += 1) {
-      const found = known.find(scan, place);
-      const asked = found === undefined ? learn(place) : (words[found] as Remembered); // `learn` stores each number with its word
-      visit(upToDate(asked), scan.wholes[place] === 1);
-    }
-  };
-}
-
-/** A cached word, with the version of the vocabulary at its lookup. */
-interface Remembered extends AskedWord {
-  number: number | undefined;
-  asOf: number;
-}
-
-function toRemembered(word: string): Remembered {
-  return { word, term: termOf(word), number: undefined, asOf: NEVER };
+  return NO_VERB;
 }
