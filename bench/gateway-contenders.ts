@@ -31,9 +31,9 @@ export interface Setting {
 
 interface Way {
   readonly name: string;
-  readonly args: readonly string[];
-  /** Speaks over HTTP if there is one, else over its stdin and stdout. */
-  readonly port?: number;
+  /** Speaks over HTTP at the port if it takes one, else over its stdin and stdout. */
+  args(port: number): readonly string[];
+  readonly isOnStdio?: boolean;
   readonly token?: string;
   readonly cwd?: string;
 }
@@ -61,42 +61,31 @@ export async function contendersFor(server: Server, setting: Setting, tools?: nu
 }
 
 async function waysToStdio(setting: Setting, tools?: number): Promise<readonly Way[]> {
-  const [raw, sdk, proxy, supergateway] = [await freePort(), await freePort(), await freePort(), await freePort()];
   const given = [join(PEERS, 'echo-stdio.ts'), ...(tools === undefined ? [] : [`${tools}`])];
   const echo = [NODE, ...given];
-  const command = { command: NODE, args: given };
+  const proxy = [commandOf('mcp-proxy'), '--server', 'stream'];
+  const supergateway = [commandOf('supergateway'), '--outputTransport', 'streamableHttp', '--stateful'];
   return [
-    { name: 'direct', args: given },
-    { name: 'raw', args: [join(PEERS, 'raw-gateway.ts'), `${raw}`, ...echo], port: raw },
-    ...(await toolcribs(setting, command)),
-    { name: 'minimal SDK gateway', args: [join(PEERS, 'sdk-gateway.ts'), `${sdk}`, ...echo], port: sdk },
-    {
-      name: 'mcp-proxy',
-      args: [commandOf('mcp-proxy'), '--server', 'stream', '--port', `${proxy}`, '--', ...echo],
-      port: proxy,
-    },
+    { name: 'direct', args: () => given, isOnStdio: true },
+    { name: 'raw', args: (port) => [join(PEERS, 'raw-gateway.ts'), `${port}`, ...echo] },
+    ...(await toolcribs(setting, { command: NODE, args: given })),
+    { name: 'minimal SDK gateway', args: (port) => [join(PEERS, 'sdk-gateway.ts'), `${port}`, ...echo] },
+    { name: 'mcp-proxy', args: (port) => [...proxy, '--port', `${port}`, '--', ...echo] },
     {
       name: 'supergateway',
-      args: [
-        ...[commandOf('supergateway'), '--stdio', echo.join(' '), '--outputTransport', 'streamableHttp'],
-        ...['--stateful', '--logLevel', 'none', '--port', `${supergateway}`],
-      ],
-      port: supergateway,
+      args: (port) => [...supergateway, '--stdio', echo.join(' '), '--logLevel', 'none', '--port', `${port}`],
     },
   ];
 }
 
 async function waysToHttp(setting: Setting, url: string): Promise<readonly Way[]> {
-  const [raw, sdk, proxy] = [await freePort(), await freePort(), await freePort()];
+  const supergateway = [commandOf('supergateway'), '--streamableHttp', url, '--logLevel', 'none'];
   return [
-    { name: 'raw', args: [join(PEERS, 'raw-gateway.ts'), `${raw}`, url], port: raw },
+    { name: 'raw', args: (port) => [join(PEERS, 'raw-gateway.ts'), `${port}`, url] },
     ...(await toolcribs(setting, { url })),
-    { name: 'minimal SDK gateway', args: [join(PEERS, 'sdk-gateway.ts'), `${sdk}`, url], port: sdk },
-    { name: 'mcp-proxy as a library', args: [join(PEERS, 'mcp-proxy-http.ts'), `${proxy}`, url], port: proxy },
-    {
-      name: 'supergateway, client on stdio',
-      args: [commandOf('supergateway'), '--streamableHttp', url, '--logLevel', 'none'],
-    },
+    { name: 'minimal SDK gateway', args: (port) => [join(PEERS, 'sdk-gateway.ts'), `${port}`, url] },
+    { name: 'mcp-proxy as a library', args: (port) => [join(PEERS, 'mcp-proxy-http.ts'), `${port}`, url] },
+    { name: 'supergateway, client on stdio', args: () => supergateway, isOnStdio: true },
   ];
 }
 
@@ -117,7 +106,6 @@ async function toolcrib(
 ): Promise<Way> {
   const cwd = mkdtempSync(join(folder, 'toolcrib-'));
   const hasAccess = name.includes('key');
-  const port = await freePort();
   const config = {
     sources: { bench: { mcp: server, trust: true } },
     defaultProfile: 'assistant',
@@ -128,8 +116,7 @@ async function toolcrib(
   const profiling = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
   return {
     name,
-    args: [...profiling, command, 'serve', '--port', `${port}`],
-    port,
+    args: (port) => [...profiling, command, 'serve', '--port', `${port}`],
     cwd,
     ...(hasAccess && { token: createKey(cwd) }),
   };
@@ -150,12 +137,13 @@ function commandOf(name: string): string {
   return join(folder, bin[name] ?? '');
 }
 
-function toContender({ name, args, port, token, cwd }: Way, processes: Processes): Contender {
+function toContender({ name, args, isOnStdio = false, token, cwd }: Way, processes: Processes): Contender {
   return {
     name,
     async open(revision) {
-      const started = processes.start(args, cwd === undefined ? {} : { cwd });
-      const wire = port === undefined ? stdioWire(started.child) : httpWire(`http://127.0.0.1:${port}/mcp`, token);
+      const port = await freePort();
+      const started = processes.start(args(port), cwd === undefined ? {} : { cwd });
+      const wire = isOnStdio ? stdioWire(started.child) : httpWire(`http://127.0.0.1:${port}/mcp`, token);
       return { client: await untilReady(started, wire, revision), roots: [started.pid] };
     },
   };
