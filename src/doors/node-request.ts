@@ -34,7 +34,7 @@ export function createNodeRequest(incoming: IncomingMessage, outgoing: ServerRes
     method,
     url,
     headers: {
-      get: (name) => textOf(sent[name.toLowerCase()]),
+      get: (name) => textOf(sent[name] ?? sent[name.toLowerCase()]),
       has: (name) => sent[name.toLowerCase()] !== undefined,
     },
     get signal() {

@@ -29,18 +29,36 @@ export interface ListingOptions {
 /** Lists the active tools and, depending on `expose` of the profile, the tools to show to a model. */
 export function listView(options: ListingOptions): Listed {
   const { view, bundles, active, essential, targets, rewriteListing } = options;
-  const specsOf = (isMeant: (name: string) => boolean) =>
-    Object.freeze(view.names.filter(isMeant).flatMap((name) => view.get(name) ?? []));
+  const specsOf = (wanted: readonly string[], isMeant: (name: string) => boolean) =>
+    keptList(view, wanted, () => Object.freeze(view.names.filter(isMeant).flatMap((name) => view.get(name) ?? [])));
   const isIn = (name: string, some: ReadonlySet<string>) => bundles.of(name).some((bundle) => some.has(bundle.name));
   const withTargets = (specs: readonly ToolSpec[]) =>
     targets.length === 0 ? specs : specs.map((spec) => describeTargets(spec, targets, bundles));
   const chosen = new Set(active);
-  const listed = rewriteListing(withTargets(specsOf((name) => bundles.of(name).length === 0 || isIn(name, chosen))));
+  const listed = rewriteListing(
+    withTargets(specsOf(['active', ...active], (name) => bundles.of(name).length === 0 || isIn(name, chosen))),
+  );
   const { expose = 'all' } = view.profile;
   if (expose === 'all') return { active: listed, shown: listed };
   const always = new Set(essential);
-  const shown = withTargets(specsOf((name) => RESERVED_NAMES.includes(name) || isIn(name, always)));
+  const shown = withTargets(
+    specsOf(['shown', ...essential], (name) => RESERVED_NAMES.includes(name) || isIn(name, always)),
+  );
   return { active: listed, shown: rewriteListing(shown.map((spec) => describeOwnTool(spec, view, bundles))) };
+}
+
+/** The lists of each view: all requests of a generation share its views, and going through 10,000 tools takes longer than writing them. */
+const lists = new WeakMap<View, Map<string, readonly ToolSpec[]>>();
+const MOST_LISTS = 8;
+
+function keptList(view: View, wanted: readonly string[], make: () => readonly ToolSpec[]): readonly ToolSpec[] {
+  const known = lists.get(view) ?? new Map<string, readonly ToolSpec[]>();
+  lists.set(view, known);
+  const key = JSON.stringify(wanted);
+  const list = known.get(key) ?? make();
+  if (known.size >= MOST_LISTS) known.clear();
+  known.set(key, list);
+  return list;
 }
 
 /** The instructions of one bundle or tool. */

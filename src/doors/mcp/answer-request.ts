@@ -80,7 +80,7 @@ async function answerList(
   { contexts, handler }: OpenDoor,
   request: HttpRequest,
   { context, body }: { readonly context: RequestContext; readonly body: unknown },
-): Promise<Response> {
+): Promise<McpAnswer> {
   let tools: string | undefined;
   const takeTools = (text: string) => {
     tools = text;
@@ -91,10 +91,9 @@ async function answerList(
   const text = await response.text();
   const { status, headers } = response;
   // These characters cannot occur inside a JSON string, where quotes are escaped.
-  return new Response(tools === undefined ? text : text.replace('"tools":[]', () => `"tools":${tools}`), {
-    status,
-    headers,
-  });
+  const listed = tools === undefined ? text : text.replace('"tools":[]', () => `"tools":${tools}`);
+  const isJsonAlone = [...headers].every((header) => header.join() === 'content-type,application/json');
+  return status === 200 && isJsonAlone ? { status, text: listed } : new Response(listed, { status, headers });
 }
 
 /** The request with a signal that also ends its stream. */
