@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type {
   FetchLike,
   JSONRPCMessage,
@@ -16,7 +17,8 @@ type Sdk = typeof import('@modelcontextprotocol/client');
 
 /** Facts about a request once its response headers have arrived. */
 interface Answered {
-  readonly isStream: boolean;
+  /** The stream of the answer; undefined if it is not one. */
+  readonly stream: IncomingMessage | undefined;
   /** The reason the body could not be read completely. */
   readonly failure: unknown;
   readonly retryAfterMs: number | undefined;
@@ -37,8 +39,8 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
   };
   const onAnswer: ExchangeOptions['onAnswer'] = (id, response, failure) => {
     if (id === undefined || (failure !== undefined && !answers.has(id))) return; // the rest of a stream without a reader
-    const isStream = isEventStream(response);
-    answers.set(id, { isStream, failure, retryAfterMs: readRetryAfterMs(response.headers) });
+    const stream = isEventStream(response) ? response : undefined;
+    answers.set(id, { stream, failure, retryAfterMs: readRetryAfterMs(response.headers) });
   };
   const exchange = createExchange({
     address,
@@ -89,8 +91,12 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
       return toHttpFailure(cause ?? failure, url.host, { retryAfterMs, hasSession, isAnswered: answers.has(id) });
     },
     // The older transport sends answers over a separate stream.
-    mayStillAnswer: (id) => type === 'sse' || answers.get(id)?.isStream === true,
-    forget: (id) => void answers.delete(id),
+    mayStillAnswer: (id) => type === 'sse' || answers.get(id)?.stream !== undefined,
+    forget(id) {
+      const { stream } = answers.get(id) ?? {};
+      if (stream !== undefined) endSoon(stream);
+      answers.delete(id);
+    },
     lastWords: () => lost?.message,
   };
   inner.onmessage = (message, extra) => transport.onmessage?.(message, extra);
@@ -100,6 +106,16 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
     transport.onerror?.(error);
   };
   return transport;
+}
+
+/** The time in which a server must end the stream of a request that is over. Its connection can then be used again. */
+const ENDING_MS = 500;
+
+/** Ends a stream that its server leaves open: each would hold a connection for as long as the server wants. */
+function endSoon(stream: IncomingMessage): void {
+  if (stream.complete || stream.destroyed) return;
+  const timer = setTimeout(() => stream.destroy(), ENDING_MS).unref();
+  stream.once('close', () => clearTimeout(timer));
 }
 
 function sendBy(inner: Transport, message: JSONRPCMessage, options: TransportSendOptions): Promise<void> {

@@ -48,6 +48,19 @@ const EVENTS = { 'content-type': 'text/event-stream' };
 const result = { content: [{ type: 'text', text: 'here' }], resultType: 'complete' };
 
 describe('the answer to a call', () => {
+  it.each(['first', 'after another event'])('ends its stream, which the server leaves open: %s', async (place) => {
+    const closed = Promise.withResolvers<void>();
+    const { call } = await answering((response, { id }) => {
+      response.on('close', () => closed.resolve());
+      const events = [{ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'soon' } }];
+      const sent = [...(place === 'first' ? [] : events), { jsonrpc: '2.0', id, result }];
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(sent.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
+    });
+    expect(saidOf(await call())).toBe('here');
+    await closed.promise;
+  });
+
   it.each<[string, Answer]>([
     ['JSON', (response, { id }) => json({ jsonrpc: '2.0', id, result })(response, { id })],
     [
