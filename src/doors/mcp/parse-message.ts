@@ -9,8 +9,8 @@ export type ParsedMessage =
 /** Parses a JSON-RPC message. Of integers that would be rounded, the crib refuses and records those in arguments of a call. */
 export function parseMessage(text: string): ParsedMessage {
   try {
-    const { value, inexact } = parseExact(text);
-    const [wrong] = inexact.filter(({ path }) => !path.startsWith('/params/arguments/'));
+    const { value, inexact } = parseExact(text, ['params', 'arguments']);
+    const [wrong] = inexact;
     if (wrong === undefined) return { ok: true, body: value };
     const id = isRecord(value) ? value.id : undefined;
     return { ok: false, isJson: true, id, message: `Invalid request: ${wrong.path} ${wrong.message}.` };

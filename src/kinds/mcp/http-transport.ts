@@ -93,8 +93,7 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
     // The older transport sends answers over a separate stream.
     mayStillAnswer: (id) => type === 'sse' || answers.get(id)?.stream !== undefined,
     forget(id) {
-      const { stream } = answers.get(id) ?? {};
-      if (stream !== undefined) endSoon(stream);
+      endSoon(answers.get(id)?.stream);
       answers.delete(id);
     },
     lastWords: () => lost?.message,
@@ -112,8 +111,8 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
 const ENDING_MS = 500;
 
 /** Ends a stream that its server leaves open: each would hold a connection for as long as the server wants. */
-function endSoon(stream: IncomingMessage): void {
-  if (stream.complete || stream.destroyed) return;
+function endSoon(stream: IncomingMessage | undefined): void {
+  if (stream === undefined || stream.complete || stream.destroyed) return;
   const timer = setTimeout(() => stream.destroy(), ENDING_MS).unref();
   stream.once('close', () => clearTimeout(timer));
 }
