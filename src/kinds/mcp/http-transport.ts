@@ -27,7 +27,7 @@ interface Answered {
 /** Connects to a server over HTTP: `http` is the current transport, `sse` the older one. Every request passes the address check. */
 export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | 'sse'): ServerTransport {
   const { url, auth } = address;
-  const answers = new Map<number, Answered>();
+  const answers = createAnswers();
   const agent = keptConnections(url.protocol);
   let version: string | undefined;
   let lost: McpFailure | undefined;
@@ -37,15 +37,10 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
     lost = toHttpFailure(cause, url.host);
     void transport.close();
   };
-  const onAnswer: ExchangeOptions['onAnswer'] = (id, response, failure) => {
-    if (id === undefined || (failure !== undefined && !answers.has(id))) return; // the rest of a stream without a reader
-    const stream = isEventStream(response) ? response : undefined;
-    answers.set(id, { stream, failure, retryAfterMs: readRetryAfterMs(response.headers) });
-  };
   const exchange = createExchange({
     address,
     agent,
-    onAnswer,
+    onAnswer: answers.note,
     onMessage: (message) => transport.onmessage?.(message as JSONRPCMessage), // the receiver validates the rest
     lose,
     hasSession: () => inner.sessionId !== undefined,
@@ -86,16 +81,17 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
       inner.setProtocolVersion?.(agreed);
     },
     failureOf(cause, id) {
-      const { failure, retryAfterMs } = answers.get(id) ?? {};
+      const { failure, retryAfterMs } = answers.of(id) ?? {};
       const hasSession = inner.sessionId !== undefined;
-      return toHttpFailure(cause ?? failure, url.host, { retryAfterMs, hasSession, isAnswered: answers.has(id) });
+      return toHttpFailure(cause ?? failure, url.host, {
+        retryAfterMs,
+        hasSession,
+        isAnswered: answers.of(id) !== undefined,
+      });
     },
     // The older transport sends answers over a separate stream.
-    mayStillAnswer: (id) => type === 'sse' || answers.get(id)?.stream !== undefined,
-    forget(id) {
-      endSoon(answers.get(id)?.stream);
-      answers.delete(id);
-    },
+    mayStillAnswer: (id) => type === 'sse' || answers.of(id)?.stream !== undefined,
+    forget: answers.forget,
     lastWords: () => lost?.message,
   };
   inner.onmessage = (message, extra) => transport.onmessage?.(message, extra);
@@ -105,6 +101,24 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
     transport.onerror?.(error);
   };
   return transport;
+}
+
+/** The requests that the server has answered, until they are over. */
+function createAnswers() {
+  const answers = new Map<number, Answered>();
+  const note: ExchangeOptions['onAnswer'] = (id, response, failure) => {
+    if (id === undefined || (failure !== undefined && !answers.has(id))) return; // the rest of a stream without a reader
+    const stream = isEventStream(response) ? response : undefined;
+    answers.set(id, { stream, failure, retryAfterMs: readRetryAfterMs(response.headers) });
+  };
+  return {
+    note,
+    of: (id: number) => answers.get(id),
+    forget(id: number): void {
+      endSoon(answers.get(id)?.stream);
+      answers.delete(id);
+    },
+  };
 }
 
 /** The time in which a server must end the stream of a request that is over. Its connection can then be used again. */
