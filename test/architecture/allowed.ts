@@ -23,7 +23,7 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'kinds/http/http-client.ts createHttpClient': 83,
   'kinds/mcp/child-transport.ts childTransport': 61,
   'kinds/mcp/connections.ts createConnections': 107,
-  'kinds/mcp/http-transport.ts httpTransport': 78,
+  'kinds/mcp/http-transport.ts httpTransport': 77,
   'kinds/mcp/reconnect.ts createReconnect': 99,
   'kinds/mcp/wire-requests.ts createWireRequests': 92,
   'kinds/python/worker-pool.ts workersTogether': 78,

@@ -38,21 +38,24 @@ export function readEventAnswer(body: Readable, { id, tooLarge, onMessage }: Eve
       return true;
     };
     const read = (chunk: Buffer): void => {
-      const mayEnd = (isNewline(last) && isNewline(chunk[0])) || endOf(chunk) !== -1;
+      const isEndBetween = isNewline(last) && isNewline(chunk[0]) && !(last === 13 && chunk[0] === 10);
+      const mayEnd = isEndBetween || createEnds(chunk)(0) !== undefined;
       chunks.push(chunk);
       length += chunk.length;
       last = chunk.at(-1) ?? last;
       if (length > MAX_MESSAGE_BYTES) body.destroy(tooLarge());
       if (!mayEnd || body.destroyed) return;
-      let rest = chunks.length === 1 ? chunk : Buffer.concat(chunks, length);
-      for (let end = endOf(rest); end !== -1; end = endOf(rest)) {
-        if (!take(dataOf(rest.toString('utf8', 0, end)))) {
-          giveBack(rest);
+      const bytes = chunks.length === 1 ? chunk : Buffer.concat(chunks, length);
+      const endOf = createEnds(bytes);
+      let begin = 0;
+      for (let end = endOf(0); end !== undefined; end = endOf(begin)) {
+        if (!take(dataOf(bytes.toString('utf8', begin, end)))) {
+          giveBack(bytes.subarray(begin));
           return;
         }
-        rest = rest.subarray(end);
+        begin = end;
       }
-      [chunks, length] = [[rest], rest.length];
+      [chunks, length] = [[bytes.subarray(begin)], bytes.length - begin];
     };
     const end = () => giveBack(Buffer.concat(chunks, length));
     body.on('data', read).on('end', end).on('error', reject);
@@ -60,10 +63,25 @@ export function readEventAnswer(body: Readable, { id, tooLarge, onMessage }: Eve
   });
 }
 
-/** The place after the first empty line, or -1. A line feed that belongs to it may follow: it begins the next event as an empty line. */
-function endOf(bytes: Buffer): number {
-  const places = EMPTY_LINES.map((mark) => bytes.indexOf(mark)).filter((at) => at !== -1);
-  return places.length === 0 ? -1 : Math.min(...places) + 2;
+/**
+ * Returns a function that finds the place after the first empty line from a place on. A line feed that belongs to it may
+ * follow: it begins the next event as an empty line. No byte is looked at again for the next event.
+ */
+function createEnds(bytes: Buffer): (from: number) => number | undefined {
+  const next = EMPTY_LINES.map(() => -1);
+  return (from) => {
+    let nearest = Number.POSITIVE_INFINITY;
+    for (let index = 0; index < EMPTY_LINES.length; index++) {
+      let at = next[index] ?? nearest;
+      if (at < from) {
+        const found = bytes.indexOf(EMPTY_LINES[index] ?? '', from);
+        at = found === -1 ? Number.POSITIVE_INFINITY : found;
+        next[index] = at;
+      }
+      nearest = Math.min(nearest, at);
+    }
+    return nearest === Number.POSITIVE_INFINITY ? undefined : nearest + 2;
+  };
 }
 
 const EMPTY_LINES = ['\n\n', '\n\r', '\r\r'];

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -41,4 +41,24 @@ it('the first event of a stream is the answer, or the whole stream is for anothe
         expect((await read(other)).whole?.endsWith(other.replaceAll('\n', end))).toBe(true);
     }),
   );
+});
+
+it.each([
+  [':\n\n', 1],
+  ['data: x\r\n', 1000],
+])('a stream of %j before the answer is read in time that grows with its length', async (event, pieces) => {
+  const cpuOf = async (count: number) => {
+    const body = new PassThrough();
+    const reading = { id: 1, tooLarge: () => new Error('too large'), onMessage() {} };
+    const begun = process.cpuUsage();
+    const answer = readEventAnswer(body, reading);
+    for (let piece = 0; piece < pieces; piece++)
+      body.write(event.repeat(count / pieces).slice(0, -1)) && body.write('\n');
+    body.end('\n\ndata: {"jsonrpc":"2.0","id":1,"result":{}}\n\n');
+    await answer;
+    const { user, system } = process.cpuUsage(begun);
+    return user + system;
+  };
+  const [few, many] = [await cpuOf(10_000), await cpuOf(80_000)];
+  expect(many).toBeLessThan(32 * few);
 });
