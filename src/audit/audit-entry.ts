@@ -3,18 +3,42 @@ import { replayOf } from '../core/begun-runs.ts';
 import type { JsonObject } from '../core/json.ts';
 import { readTraceparent } from '../core/ports/observability.ts';
 import type { AuditEntry, AuditOutcome, LostCall, StopChange } from '../core/ports/stored-audit.ts';
-import { FACTS, type ToolCall } from '../core/tool-call.ts';
+import { type CallFacts, FACTS, type ToolCall } from '../core/tool-call.ts';
 import { type ToolResult, tokensOf } from '../core/tool-result.ts';
 import { argumentsHash } from '../specs/hashes.ts';
+import type { Cleaner } from './clean-texts.ts';
 
 /** An entry that gets its number when it is written. Its keys are sorted, so its JSON is canonical. */
 export interface DraftEntry extends AuditEntry {
   number: number;
 }
 
+/**
+ * The members of a call that its row tells. Not the call itself: while a row waits, its call, result and promises would
+ * stay in memory, and moving them costs more than writing the row.
+ */
+interface RecordedCall {
+  readonly approval: CallFacts['approval'];
+  readonly caller: string | undefined;
+  readonly callId: string;
+  readonly conversation: string | undefined;
+  readonly door: string;
+  readonly input: JsonObject;
+  readonly intents: number | undefined;
+  readonly isReplayed: true | undefined;
+  readonly operator: true | undefined;
+  readonly parentId: string | undefined;
+  readonly profile: string;
+  readonly roles: readonly string[] | undefined;
+  readonly source: string;
+  readonly tool: string;
+  readonly traceparent: string | undefined;
+  readonly turn: string | undefined;
+}
+
 /** The data of an ended call that must be captured at once. The rest of its row is built when it is written. */
 export interface EndedCall {
-  readonly call: ToolCall;
+  readonly call: RecordedCall;
   readonly outcome: AuditOutcome;
   readonly at: number;
   readonly durationMs: number;
@@ -47,7 +71,7 @@ export function toEndedCall(call: ToolCall, result: ToolResult, { steadyNow, now
   const text = resultText(result);
   const isKept = text !== undefined && text.length <= MAX_KEPT_TEXT;
   return {
-    call,
+    call: toRecordedCall(call),
     outcome: outcomeOf(result),
     at: Math.round(now() - elapsedMs),
     durationMs: Math.round(elapsedMs * 1000) / 1000,
@@ -57,17 +81,40 @@ export function toEndedCall(call: ToolCall, result: ToolResult, { steadyNow, now
   };
 }
 
+function toRecordedCall(call: ToolCall): RecordedCall {
+  const { spec, caller, parent } = call;
+  const { approval, input, intents } = call[FACTS];
+  return {
+    approval,
+    caller: caller.id,
+    callId: call.id,
+    conversation: call.conversation,
+    door: call.door,
+    input: input ?? call.input,
+    intents,
+    isReplayed: replayOf(call) === undefined ? undefined : true,
+    operator: caller.operator === true ? true : undefined,
+    parentId: parent?.id,
+    profile: call.profile,
+    roles: caller.roles,
+    source: spec.source,
+    tool: spec.name,
+    traceparent: call.traceparent,
+    turn: call.turn,
+  };
+}
+
 /** Builds the row of an ended call. */
 export function toCallEntry(ended: EndedCall, cleaner: Cleaner): DraftEntry {
   const { call, outcome, at, durationMs, tokens, resultText: text } = ended;
   const resultHash = text === undefined ? ended.resultHash : hash('sha256', text);
-  const { intents } = call[FACTS];
+  const { intents } = call;
   return toEntry(call, cleaner, { kind: 'call', outcome, at, durationMs, tokens, resultHash, intents });
 }
 
 /** Builds the row that announces a run. */
 export function toIntentEntry(call: ToolCall, at: number, cleaner: Cleaner): DraftEntry {
-  return toEntry(call, cleaner, { kind: 'intent', outcome: 'intent', at });
+  return toEntry(toRecordedCall(call), cleaner, { kind: 'intent', outcome: 'intent', at });
 }
 
 /** Builds the row for `count` refusals, starting with this one. */
@@ -122,34 +169,32 @@ function sorted(entry: DraftEntry): DraftEntry {
 type About = Pick<AuditEntry, 'kind' | 'outcome' | 'at'> &
   Partial<Pick<AuditEntry, 'durationMs' | 'intents' | 'resultHash' | 'tokens' | 'count' | 'until'>>;
 
-function toEntry(call: ToolCall, { clean, cleanList }: Cleaner, about: About): DraftEntry {
-  const { spec, caller, conversation, turn, parent } = call;
-  const { approval, input } = call[FACTS];
-  const replayed = replayOf(call);
+function toEntry(call: RecordedCall, { clean, cleanList }: Cleaner, about: About): DraftEntry {
+  const { approval, caller, conversation, parentId, roles, source, tool, turn } = call;
   const remembered = approval?.isRemembered === true ? { isRemembered: true as const } : {};
   return {
     approval: approval === undefined ? undefined : { by: clean(approval.by), id: clean(approval.id), ...remembered },
-    argumentsHash: about.kind === 'many' ? undefined : hashOrNothing(input ?? call.input),
+    argumentsHash: about.kind === 'many' ? undefined : hashOrNothing(call.input),
     at: about.at,
-    callId: clean(call.id),
-    caller: caller.id === undefined ? undefined : clean(caller.id),
+    callId: clean(call.callId),
+    caller: caller === undefined ? undefined : clean(caller),
     conversation: conversation === undefined ? undefined : clean(conversation),
     count: about.count,
     door: clean(call.door),
     durationMs: about.durationMs,
     intents: about.intents,
-    isReplayed: replayed === undefined ? undefined : true,
+    isReplayed: call.isReplayed,
     kind: about.kind,
     number: 0,
-    operator: caller.operator === true ? true : undefined,
+    operator: call.operator,
     outcome: about.outcome,
-    parentId: parent === undefined ? undefined : clean(parent.id),
+    parentId: parentId === undefined ? undefined : clean(parentId),
     profile: call.profile,
     resultHash: about.resultHash,
-    roles: caller.roles === undefined ? undefined : cleanList(caller.roles),
-    source: spec.source,
+    roles: roles === undefined ? undefined : cleanList(roles),
+    source,
     tokens: about.tokens,
-    tool: spec.source === '' ? clean(spec.name) : spec.name,
+    tool: source === '' ? clean(tool) : tool,
     traceId: readTraceparent(call.traceparent)?.traceId,
     turn: turn === undefined ? undefined : clean(turn),
     until: about.until,
@@ -174,55 +219,4 @@ function resultText(result: ToolResult): string | undefined {
   } catch {
     return undefined; // it must not cost the call its row
   }
-}
-
-/** Cleans texts of callers for rows: redacts secrets, cuts to 200 characters, drops other types. */
-export interface Cleaner {
-  clean(text: unknown): string;
-  cleanList(texts: readonly string[]): readonly string[];
-  /** Clears the cache, because new secrets may be known. */
-  forget(): void;
-}
-
-const MAX_LENGTH = 200;
-const KEPT_LENGTH = 160;
-const HASH_LENGTH = 16;
-const MAX_LIST = 20;
-/** Length of call ids, which are unique and therefore not cached. */
-const ID_LENGTH = 36;
-const MAX_KNOWN = 1000;
-
-export function createCleaner(redact: (text: string) => string): Cleaner {
-  const known = new Map<string, string>();
-  let lists = new WeakMap<readonly string[], readonly string[]>();
-  const clean = (text: unknown): string => {
-    if (typeof text !== 'string') return '';
-    if (text.length === ID_LENGTH) return redact(text);
-    const found = known.get(text);
-    if (found !== undefined) return found;
-    if (known.size >= MAX_KNOWN) known.clear();
-    const cleaned = cut(redact(text));
-    if (text.length <= MAX_LENGTH) known.set(text, cleaned);
-    return cleaned;
-  };
-  return {
-    clean,
-    cleanList(texts) {
-      const found = lists.get(texts);
-      if (found !== undefined) return found;
-      const cleaned = texts.slice(0, MAX_LIST).map(clean);
-      lists.set(texts, cleaned);
-      return cleaned;
-    },
-    forget() {
-      known.clear();
-      lists = new WeakMap();
-    },
-  };
-}
-
-/** Cuts a long text and adds its hash, so that different texts stay different. */
-function cut(text: string): string {
-  if (text.length <= MAX_LENGTH) return text;
-  return `${text.slice(0, KEPT_LENGTH)}…${hash('sha256', text).slice(0, HASH_LENGTH)}`;
 }

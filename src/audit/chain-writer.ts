@@ -1,6 +1,5 @@
 import type { ChainHeader, Checkpoint, StoredAudit, StoredAuditRow } from '../core/ports/stored-audit.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import type { DraftEntry } from './audit-entry.ts';
 import { newChainName, originOf } from './chain-origin.ts';
 import {
   type CheckpointFile,
@@ -10,6 +9,7 @@ import {
   readHeld,
   releaseFile,
 } from './checkpoint-files.ts';
+import type { DraftRow } from './packed-rows.ts';
 import {
   firstHash,
   isSignedHeader,
@@ -35,8 +35,8 @@ export interface ChainPlace {
 
 /** Writes to a chain as its only writer. */
 export interface ChainWriter {
-  /** Writes all entries or none, in this order. After a failure, pass the same entries again. */
-  write(entries: readonly DraftEntry[]): Promise<void>;
+  /** Writes all rows or none, in this order. After a failure, pass the same rows again. */
+  write(drafts: readonly DraftRow[]): Promise<void>;
   /** Writes a checkpoint outside the database. */
   seal(): Promise<void>;
   /** Writes checkpoints inside and outside the database, and releases the chain for other processes. */
@@ -87,15 +87,15 @@ export function createChainWriter(place: ChainPlace): ChainWriter {
     kept = undefined;
   };
   return {
-    async write(entries) {
+    async write(drafts) {
       const current = end ?? (await goOn()) ?? (await beginNew());
-      const written = await append(place, current, entries);
+      const written = await append(place, current, drafts);
       if (written !== undefined) {
         end = written;
         return;
       }
       await release('left'); // another process writes to it, for example from a copy of the state folder
-      end = await append(place, await beginNew(), entries);
+      end = await append(place, await beginNew(), drafts);
       if (end === undefined)
         throw new ToolcribError('store_unavailable', 'Another process writes to every new audit chain.');
     },
@@ -124,9 +124,9 @@ function begin({ key, kept, now }: ChainPlace): ChainEnd {
   return { header, count: 0, hash: firstHash(header), stored: 0, storedAt: at };
 }
 
-/** The end after these entries, or `undefined` if another process writes to the chain. */
-async function append(place: ChainPlace, end: ChainEnd, entries: readonly DraftEntry[]): Promise<ChainEnd | undefined> {
-  const rows = toRows(end, entries);
+/** The end after these rows, or `undefined` if another process writes to the chain. */
+async function append(place: ChainPlace, end: ChainEnd, drafts: readonly DraftRow[]): Promise<ChainEnd | undefined> {
+  const rows = toRows(end, drafts);
   const next = { ...end, count: end.count + rows.length, hash: rows.at(-1)?.hash ?? end.hash };
   const at = place.now();
   const isDue = next.count - end.stored >= ROWS_PER_CHECKPOINT || at - end.storedAt >= MS_PER_CHECKPOINT;
@@ -135,14 +135,13 @@ async function append(place: ChainPlace, end: ChainEnd, entries: readonly DraftE
   return isDue ? { ...next, stored: next.count, storedAt: at } : next;
 }
 
-function toRows({ count, hash }: ChainEnd, entries: readonly DraftEntry[]): readonly StoredAuditRow[] {
+function toRows({ count, hash }: ChainEnd, drafts: readonly DraftRow[]): readonly StoredAuditRow[] {
   let number = count;
   let previous = hash;
-  return entries.map((draft) => {
-    draft.number = ++number; // the keys stay sorted, so the text is canonical
-    const entry = JSON.stringify(draft);
+  return drafts.map(({ head, tail, at, callId, tool, caller, outcome }) => {
+    number++;
+    const entry = `${head}${number}${tail}`;
     previous = nextHash(previous, entry);
-    const { at, callId, tool, caller = '', outcome } = draft;
     return { number, entry, hash: previous, at, callId, tool, caller, outcome };
   });
 }

@@ -5,9 +5,6 @@ import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { messageOf } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import {
-  type Cleaner,
-  createCleaner,
-  type DraftEntry,
   type EndedCall,
   type EntryTimes,
   toCallEntry,
@@ -19,7 +16,9 @@ import {
   toStopEntry,
 } from './audit-entry.ts';
 import { openAuditPlace, type PlaceOptions } from './chain-origin.ts';
-import { RowQueue } from './row-queue.ts';
+import { type Cleaner, createCleaner } from './clean-texts.ts';
+import { type DraftRow, toDraftRow } from './packed-rows.ts';
+import { type QueuedRow, RowQueue } from './row-queue.ts';
 import { createRowWriter } from './row-writer.ts';
 
 export interface AuditTrailOptions extends PlaceOptions {
@@ -55,9 +54,9 @@ export function createAuditTrail(options: AuditTrailOptions): OpenAuditTrail {
     now,
     warn,
     write: writer.write,
-    toEntries: (rows) => {
+    toRows: (queued) => {
       cleaner.forget();
-      return rows.map((row) => ('call' in row ? toEntryOrGap(row, cleaner) : row));
+      return queued.map((one) => toRowOrGap(one, cleaner));
     },
   });
   const floods = createFloods(times);
@@ -86,8 +85,7 @@ export function createAuditTrail(options: AuditTrailOptions): OpenAuditTrail {
   return {
     record(call, result) {
       if (floods.takes(call, result)) return watchFloods();
-      const ended = toEndedCall(call, result, times);
-      queue.push(isSmall(call.input) ? ended : toCallEntry(ended, cleaner)); // a waiting row must not hold much memory
+      queue.push(toQueued(call, result, { times, cleaner }));
     },
     recordLost: (call) => queue.push(toLostEntry(call, Math.round(now()), cleaner)),
     recordStop: (change) => queue.push(toStopEntry(change, Math.round(now()), cleaner)),
@@ -113,12 +111,27 @@ export function createAuditTrail(options: AuditTrailOptions): OpenAuditTrail {
   };
 }
 
-/** A row that cannot be built must not block the rows behind it: it is recorded as lost. */
-function toEntryOrGap(ended: EndedCall, cleaner: Cleaner): DraftEntry {
+/** A row that waits must not hold much memory, so large arguments are hashed at once. */
+function toQueued(
+  call: ToolCall,
+  result: ToolResult,
+  { times, cleaner }: { readonly times: EntryTimes; readonly cleaner: Cleaner },
+): QueuedRow {
   try {
-    return toCallEntry(ended, cleaner);
+    const ended = toEndedCall(call, result, times);
+    return isSmall(ended.call.input) ? ended : toCallEntry(ended, cleaner);
   } catch {
-    return toGapEntry(1, ended.at, ended.at);
+    const at = Math.round(times.now());
+    return toGapEntry(1, at, at); // a tool may have broken the members of its call
+  }
+}
+
+/** A row that cannot be built must not block the rows behind it: it is recorded as lost. */
+function toRowOrGap(queued: QueuedRow, cleaner: Cleaner): DraftRow {
+  try {
+    return toDraftRow('call' in queued ? toCallEntry(queued, cleaner) : queued);
+  } catch {
+    return toDraftRow(toGapEntry(1, queued.at, queued.at));
   }
 }
 

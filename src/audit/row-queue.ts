@@ -2,15 +2,16 @@ import type { Clock } from '../core/ports/crib-context.ts';
 import type { Backlog } from '../core/ports/stored-audit.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { type DraftEntry, type EndedCall, toGapEntry } from './audit-entry.ts';
+import { type DraftRow, type PackedRows, packRows, toDraftRow, unpackRows } from './packed-rows.ts';
 
-/** A row, or the data to build one when it is written. */
+/** The entry of a row, or the data to build one. */
 export type QueuedRow = DraftEntry | EndedCall;
 
 export interface RowQueueOptions {
   /** Builds rows from queued data. */
-  toEntries(rows: readonly QueuedRow[]): readonly DraftEntry[];
-  /** Writes all entries or none. Failed entries are passed again, unchanged. */
-  write(entries: readonly DraftEntry[]): Promise<void>;
+  toRows(queued: readonly QueuedRow[]): readonly DraftRow[];
+  /** Writes all rows or none. Failed rows are passed again, unchanged. */
+  write(rows: readonly DraftRow[]): Promise<void>;
   readonly clock: Clock;
   /** A clock whose timers do not keep the process alive. */
   readonly idleClock: Clock;
@@ -25,6 +26,7 @@ interface Waiter {
 }
 
 const MAX_BATCH = 500;
+const ROWS_PER_PACK = 50;
 const MAX_DELAY_MS = 100;
 /** Limit of waiting rows while the store is unavailable: about 50 MB. */
 const MAX_WAITING = 100_000;
@@ -52,11 +54,13 @@ interface Mark {
  */
 export class RowQueue {
   readonly #options: RowQueueOptions;
-  /** In batches, so that taking one leaves the others where they are. The last one is being filled. */
-  #batches: QueuedRow[][] = [];
+  /** Rows that may wait long, packed. */
+  readonly #packs: PackedRows[] = [];
+  /** The newest rows. */
+  #newest: QueuedRow[] = [];
   #waiting = 0;
   /** Being written, or waiting for a retry. */
-  #batch: readonly DraftEntry[] = [];
+  #batch: readonly PackedRows[] = [];
   /** Number of pushed rows in the batch; the row about lost ones does not count. */
   #taken = 0;
   #takenAt = 0;
@@ -130,9 +134,7 @@ export class RowQueue {
     if (this.#waiting < MAX_WAITING) {
       this.#pushed++;
       this.#waiting++;
-      const last = this.#batches.at(-1);
-      if (last !== undefined && last.length < MAX_BATCH) last.push(row);
-      else this.#batches.push([row]);
+      if (this.#newest.push(row) === ROWS_PER_PACK) this.#pack();
       const marked = this.#marks.at(-1);
       if (marked === undefined || this.#pushed - marked.count >= MAX_BATCH)
         this.#marks.push({ count: this.#pushed, at: this.#options.clock.now() });
@@ -192,7 +194,7 @@ export class RowQueue {
       if (this.#batch.length === 0) this.#batch = this.#take();
       if (this.#batch.length === 0) return;
       try {
-        await this.#options.write(this.#batch);
+        await this.#options.write(this.#batch.flatMap(unpackRows));
       } catch (cause) {
         return this.#fail(cause);
       }
@@ -200,17 +202,21 @@ export class RowQueue {
     } while (this.#waiting >= MAX_BATCH || this.#waiters.length > 0);
   }
 
-  #take(): readonly DraftEntry[] {
-    const rows = this.#options.toEntries(this.#batches[0] ?? []);
-    this.#batches.shift();
-    this.#waiting -= rows.length;
-    this.#taken = rows.length;
+  #pack(): void {
+    if (this.#newest.length > 0) this.#packs.push(packRows(this.#options.toRows(this.#newest)));
+    this.#newest = [];
+  }
+
+  #take(): readonly PackedRows[] {
+    if (this.#waiting < MAX_BATCH) this.#pack();
+    const packs = this.#packs.splice(0, MAX_BATCH / ROWS_PER_PACK);
+    this.#taken = packs.reduce((sum, { at }) => sum + at.length, 0);
+    this.#waiting -= this.#taken;
     this.#takenAt = this.#options.clock.now();
     this.#isAllTaken = this.#waiting === 0;
     const { count, since } = this.#lost;
-    if (count === 0) return rows;
     this.#lost = { count: 0, since: 0 };
-    return [toGapEntry(count, since, this.#options.now()), ...rows];
+    return count === 0 ? packs : [packRows([toDraftRow(toGapEntry(count, since, this.#options.now()))]), ...packs];
   }
 
   #succeed(): void {

@@ -1,8 +1,8 @@
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { StoredAudit, StoredChain } from '../core/ports/stored-audit.ts';
 import { messageOf } from '../core/tool-error.ts';
-import type { DraftEntry } from './audit-entry.ts';
 import { type ChainPlace, type ChainWriter, createChainWriter } from './chain-writer.ts';
+import type { DraftRow } from './packed-rows.ts';
 import { isSignedCheckpoint, type SigningKey, signCut } from './proof.ts';
 
 export interface RowWriterOptions {
@@ -15,7 +15,7 @@ export interface RowWriterOptions {
 
 /** Writes rows, seals them and removes old ones. */
 export interface RowWriter {
-  write(entries: readonly DraftEntry[]): Promise<void>;
+  write(rows: readonly DraftRow[]): Promise<void>;
   keepFor(days: number | undefined): void;
   /** The public key of the rows if it ends with the process. */
   passingKey(): string | undefined;
@@ -69,9 +69,9 @@ export function createRowWriter({ open, clock, idleClock, warn }: RowWriterOptio
   };
 
   return {
-    async write(entries) {
+    async write(rows) {
       opened ??= await openOnce();
-      await opened.chain.write(entries);
+      await opened.chain.write(rows);
       sealSoon(opened);
       tidySoon(opened);
     },

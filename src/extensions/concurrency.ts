@@ -51,6 +51,7 @@ function boundCalls(everyCall: readonly Slots[], maxWaiting: number): ExtensionP
   const release = (taken: readonly Gauge[]) => {
     for (const gauge of taken) gauge.inUse--;
     for (const waiter of waiting) {
+      if (!taken.some(hasRoom)) return; // all waiters need a slot that was just released, or had to wait before
       if (!waiter.gauges.every(hasRoom)) continue;
       waiting.delete(waiter);
       take(waiter.gauges);

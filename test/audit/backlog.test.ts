@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { toGapEntry } from '../../src/audit/audit-entry.ts';
+import { toDraftRow } from '../../src/audit/packed-rows.ts';
 import { RowQueue } from '../../src/audit/row-queue.ts';
 import { manualClock } from '../crib/manual-clock.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
-const ROW = { tool: 'add' } as never; // what a row says is not looked at here
+const ROW = toDraftRow(toGapEntry(1, 0, 0)); // what a row says is not looked at here
 
 /** A queue in a time that stands still, whose batches are written when the test says so. */
 function queue() {
@@ -14,7 +16,7 @@ function queue() {
     idleClock: clock,
     now: clock.now,
     warn: () => {},
-    toEntries: (queued) => queued as never, // as they are
+    toRows: (queued) => queued.map(() => ROW),
     write(entries) {
       const batch = { ...Promise.withResolvers<void>(), size: entries.length };
       batches.push(batch);
@@ -22,7 +24,7 @@ function queue() {
     },
   });
   const push = (count = 1) => {
-    for (let row = 0; row < count; row++) rows.push(ROW);
+    for (let row = 0; row < count; row++) rows.push(toGapEntry(1, 0, 0));
   };
   const advance = async (ms: number) => {
     clock.advance(ms);

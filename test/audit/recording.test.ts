@@ -137,6 +137,38 @@ describe('Audit: one row per call, refused and unknown ones too', () => {
     expect(row).not.toHaveProperty('resultHash');
   });
 
+  it('has a row, which says that one is lost, for a call whose members its tool has broken', async () => {
+    const breaks = defineTool({
+      name: 'breaks',
+      input: { type: 'object' },
+      description: 'Breaks its call',
+      run: (_, call) => {
+        const symbols = Object.getOwnPropertySymbols(Object.getPrototypeOf(call));
+        for (const symbol of symbols) {
+          const facts: unknown = Reflect.get(call, symbol);
+          if (typeof facts === 'object' && facts !== null && 'startedAt' in facts)
+            Object.defineProperty(facts, 'approval', {
+              get() {
+                throw new Error('broken');
+              },
+            });
+        }
+        return 'broken';
+      },
+    });
+    const crib = await createCrib({ configFile: recordFolder(), tools: [breaks, ...TOOLS], watch: false });
+    const chest = await crib.open();
+    await chest.call('breaks');
+    await chest.call('add', { a: 1 });
+    const rows = [];
+    for await (const { kind, tool, count } of crib.audit.export()) rows.push({ kind, tool, count });
+    await crib.close();
+    expect(rows).toEqual([
+      { kind: 'gap', tool: '', count: 1 },
+      { kind: 'call', tool: 'add', count: undefined },
+    ]);
+  });
+
   it('keeps thousands of calls from a loop that never waits, and all concurrent ones', async () => {
     const folder = recordFolder();
     await work(folder, async (chest) => {

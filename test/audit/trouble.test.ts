@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toGapEntry } from '../../src/audit/audit-entry.ts';
 import { createChainWriter } from '../../src/audit/chain-writer.ts';
+import { toDraftRow } from '../../src/audit/packed-rows.ts';
 import { createPassingKey } from '../../src/audit/signing-keys.ts';
 import type { Store } from '../../src/core/ports/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -199,8 +200,8 @@ describe('a chain', () => {
       now: () => START,
     };
     const writer = createChainWriter(place);
-    const entry = toGapEntry(1, START, START);
-    for (let round = 0; round < 3; round++) await expect(writer.write([entry])).rejects.toThrow('/proc/01234567');
+    const row = toDraftRow(toGapEntry(1, START, START));
+    for (let round = 0; round < 3; round++) await expect(writer.write([row])).rejects.toThrow('/proc/01234567');
     expect([await store.audit.chains(), await store.audit.count()]).toEqual([[], 0]);
   });
 });
