@@ -49,6 +49,13 @@ it('`toolcrib script` runs a file of the examples', async () => {
   expect(code).toBe(0);
 });
 
+it('its profile "writer" runs scripts, which reach only what changes nothing', async () => {
+  const code = `const removed = await tools.remove_file({ path: 'about.txt' }).catch(({ code }) => code);
+return [removed, await tools.count_words({ text: "a b" })]`;
+  const { stdout } = await toolcrib('call', 'execute_script', '--profile', 'writer', `code=${code}`, '--json');
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, data: ['unknown_tool', { words: 2 }] });
+});
+
 it.each([
   ['function', 'count_words', ['text=one two three'], { words: 3, lines: 1, characters: 13 }],
   ['mcp', 'notes_find', ['word=nothing'], undefined],
