@@ -8,6 +8,7 @@ const SECTIONS: Readonly<Record<string, () => Promise<unknown>>> = {
   records: async () => (await import('./records.ts')).benchRecords(),
   catalog: async () => (await import('./catalog.ts')).benchCatalog(),
   cli: async () => (await import('./cli.ts')).benchCli(),
+  start: async () => (await import('./start.ts')).benchStart(),
   store: async () => (await import('./store.ts')).benchStore(),
   approvals: async () => (await import('./approvals.ts')).benchApprovals(),
   specs: async () => (await import('./specs.ts')).benchSpecs(),
