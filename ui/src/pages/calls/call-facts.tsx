@@ -1,5 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link, useSearchParams } from 'wouter';
+import type { Answer } from '../../api/answer.ts';
+import { api } from '../../api/client.ts';
 import { RelativeTime, toDuration } from '../../parts/relative-time.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import classes from './call-detail.module.css';
@@ -64,6 +67,14 @@ function Relations({ row, traceUrl }: CallFactsProps) {
   const nested = new URLSearchParams(search);
   nested.set('view', 'waterfall');
   nested.set('root', row.parentId ?? row.callId);
+  const { data: hasNested = true } = useQuery({
+    queryKey: ['calls', 'nested', row.callId, row.durationMs],
+    queryFn: ({ signal }) =>
+      api<Answer<'/api/calls'>>('/api/calls', { query: { parent: row.callId, limit: 1 }, signal }),
+    select: ({ calls }) => calls.length > 0,
+    enabled: row.parentId === undefined && row.durationMs !== undefined, // calls in flight are not recorded yet
+  });
+  const hasOthers = row.parentId !== undefined || hasNested;
   return (
     <>
       {row.conversation !== undefined && (
@@ -89,7 +100,11 @@ function Relations({ row, traceUrl }: CallFactsProps) {
         </Fact>
       )}
       <Fact label="Nested calls">
-        <Link href={`/calls/${encodeURIComponent(row.callId)}?${nested}`}>Show the waterfall</Link>
+        {hasOthers ? (
+          <Link href={`/calls/${encodeURIComponent(row.callId)}?${nested}`}>Show the waterfall</Link>
+        ) : (
+          <span className="soft">none</span>
+        )}
       </Fact>
       {row.traceId !== undefined && (
         <Fact label="Trace">

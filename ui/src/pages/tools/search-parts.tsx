@@ -51,7 +51,7 @@ export function Confidence({ answer, found }: { readonly answer: SearchAnswer; r
       <span className="soft">
         {found === 1 ? '1 tool' : `${found} tools`}
         {answer.note === undefined ? '' : '. '}
-        {answer.note !== undefined && <VisibleText text={answer.note} />}
+        {answer.note !== undefined && <VisibleText text={answer.note.replace(/; nearest:$/, '. These are nearest.')} />}
       </span>
     </p>
   );
