@@ -82,7 +82,7 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
     changes += 1;
   }
 
-  const rankWith = createRanking({ ids, lexical, dense, vectors: settings.vectors ?? 'endpoint' });
+  const { prepare, rank } = createRanking({ ids, lexical, dense, vectors: settings.vectors ?? 'endpoint' });
 
   return {
     add: (specs) => specs.forEach(addTool),
@@ -95,8 +95,8 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
     async rank(query, options) {
       unconfirmed.all().forEach(removeTool);
       if (ids.size === 0) return [];
-      const prepared = dense?.prepare(query);
-      return rankWith(query, { vectors: isPromise(prepared) ? await prepared : prepared, options });
+      const { gloss, vectors } = prepare(query);
+      return rank(query, { gloss, vectors: isPromise(vectors) ? await vectors : vectors, options });
     },
     snapshot() {
       unconfirmed.all().forEach(removeTool);

@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../core/json.ts';
 import type { DenseIndex, QueryVectors, Ranked, RankOptions } from '../core/retriever.ts';
 import { withoutEnd } from '../core/visible-text.ts';
 import {
@@ -9,6 +10,7 @@ import {
   judgeHits,
   type Meaning,
 } from './fuse.ts';
+import { createGloss } from './gloss.ts';
 import type { LexicalIndex, LexicalMatch } from './lexical/lexical-index.ts';
 import type { MatchedWord } from './lexical/said-terms.ts';
 import { STOP_WORDS } from './lexical/terms.ts';
@@ -29,15 +31,30 @@ export interface RankedTools {
 
 /** Options for ranking one request. */
 interface Ranking {
+  /** The words of the request in English, if it is in another language. */
+  readonly gloss: string;
   /** Undefined if not available. */
   readonly vectors: QueryVectors | undefined;
   readonly options: RankOptions;
 }
 
-/** Creates a function that ranks tools by words and, with vectors, by meaning. */
+/** A request with its English words, and its vectors or a promise of them. */
+interface Prepared {
+  readonly gloss: string;
+  readonly vectors: MaybePromise<QueryVectors | undefined>;
+}
+
+/** Creates functions that prepare a request, and rank tools for it by words and, with vectors, by meaning. */
 export function createRanking({ ids, lexical, dense, vectors: origin }: RankedTools) {
-  return (query: string, { vectors, options }: Ranking): readonly Ranked[] => {
-    const match = lexical.match(query);
+  const glossOf = createGloss();
+
+  function prepare(query: string): Prepared {
+    const gloss = glossOf(query);
+    return { gloss, vectors: dense?.prepare(gloss === '' ? query : `${query}\n${gloss}`) };
+  }
+
+  function rank(query: string, { gloss, vectors, options }: Ranking): readonly Ranked[] {
+    const match = lexical.match(query, gloss);
     const choice = choiceOf(ids, options.among);
     const named = new Set<number>();
     for (const name of namesMentioned(query)) for (const id of ids.named(name)) if (choice.isAllowed(id)) named.add(id);
@@ -60,7 +77,9 @@ export function createRanking({ ids, lexical, dense, vectors: origin }: RankedTo
       confidence: tool.confidence,
       why: explainHit({ ...tool, words: match.explain(tool.id) }),
     }));
-  };
+  }
+
+  return { prepare, rank };
 }
 
 interface Compared {

@@ -20,7 +20,8 @@ export interface LexicalIndex {
   /** Adds a tool; `id` must not be in use. */
   add(id: number, texts: SearchTexts): void;
   remove(id: number): void;
-  match(request: string): LexicalMatch;
+  /** Compares tools with a request, and with its words in English if it is in another language. */
+  match(request: string, gloss?: string): LexicalMatch;
   snapshot(): Uint8Array;
 }
 
@@ -131,8 +132,8 @@ export function createLexicalIndex(snapshot?: Uint8Array, synonyms: SynonymGroup
       pairs.clear(id);
       toolCount -= 1;
     },
-    match(request) {
-      const weighed = weigh(request);
+    match(request, gloss = '') {
+      const weighed = weigh(request, gloss);
       const { words, byNumber, pairs: together, exact } = weighed;
       const scores = scoresOf(words, idLimit);
       return {

@@ -68,7 +68,7 @@ export interface Scales {
 const MAX_WORDS_OF_PREFIX_SEARCH = 4;
 
 /** Creates a function that weighs the words of a request. */
-export function createWeighRequest(scales: Scales): (request: string) => WeighedRequest {
+export function createWeighRequest(scales: Scales): (request: string, gloss: string) => WeighedRequest {
   const { vocabulary, rarity, synonyms } = scales;
   const eachWord = createAskedWords(vocabulary);
   const weighWords = createWeighWords(scales);
@@ -105,8 +105,8 @@ export function createWeighRequest(scales: Scales): (request: string) => Weighed
     return toExactRequest(numbers, together, vocabulary);
   }
 
-  return (request) => {
-    const taken = requestTerms(request, eachWord);
+  return (request, gloss) => {
+    const taken = requestTerms(gloss === '' ? request : `${request}\n${gloss}`, eachWord);
     const meant = meantTerms(taken);
     const words = weighWords(meant);
     const clauses = Array.from({ length: taken.clauseCount }, (_, clause) => weightOfClause(words, clause));
@@ -115,7 +115,7 @@ export function createWeighRequest(scales: Scales): (request: string) => Weighed
       byNumber: meantByNumber(words),
       pairs: weighPairs(taken),
       verbs: verbsOf(meant, taken.questions),
-      exact: exactOf(taken),
+      exact: exactOf(gloss === '' ? taken : requestTerms(request, eachWord)),
     };
   };
 }
