@@ -156,11 +156,11 @@ describe('call.confirm asks through the store', () => {
 
   it('and returns no if no answer comes in time; the request has expired', async () => {
     const clock = manualClock();
-    const extensions = [approval({ clock, timeoutMs: 50 } as never)];
+    const extensions = [approval({ clock, timeoutMs: 60_000 } as never)];
     const { crib, chest } = await openWith({ ...STORE, extensions });
     const result = chest.call('send');
     await waitingIn(crib);
-    clock.advance(50);
+    clock.advance(60_000);
     expect(await result).toMatchObject({ data: { sent: false } });
     expect(await statesIn(crib)).toEqual(['expired']);
   });
