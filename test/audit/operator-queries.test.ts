@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { firstHash, nextHash, signCheckpoint, signHeader } from '../../src/audit/proof.ts';
 import { createPassingKey } from '../../src/audit/signing-keys.ts';
 import { verifyAudit } from '../../src/audit/verify-audit.ts';
@@ -14,7 +14,7 @@ const ROWS = 50_000;
 const ROWS_PER_TURN = 250;
 const SIGNATURES_PER_TURN = 8;
 
-/** A crib on a file with a call of its own and many rows that were written to it by another program. */
+/** A crib with a call of its own, on a file with many rows that another program wrote. */
 async function cribWithRows() {
   return (await recordedRows()).crib;
 }
@@ -23,6 +23,7 @@ async function recordedRows() {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-operator-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   const file = join(folder, 'crib.db');
+  copyFileSync(await storeWithRows(), file);
   const crib = await createCrib({
     store: { url: `sqlite:${file}` },
     tools: [{ name: 'add', description: '', run: () => 'added' }],
@@ -30,9 +31,23 @@ async function recordedRows() {
   onTestFinished(() => crib.close());
   await (await crib.open()).call('add');
   await crib.audit.summary();
-  writeRows(file);
   return { crib, file };
 }
+
+let made: Promise<string> | undefined;
+
+/** A store with the rows, made once: each test gets a copy of the file. */
+function storeWithRows(): Promise<string> {
+  made ??= (async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'toolcrib-operator-rows-')), 'rows.db');
+    await (await openStore({ url: `sqlite:${file}`, env: {} })).close();
+    writeRows(file);
+    return file;
+  })();
+  return made;
+}
+
+afterAll(async () => made && rmSync(dirname(await made), { recursive: true, force: true, maxRetries: 10 }));
 
 function change(file: string, ...statements: readonly string[]): void {
   const database = new DatabaseSync(file, { timeout: 5000 });
