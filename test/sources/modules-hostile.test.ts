@@ -28,7 +28,8 @@ describe('a hostile module', () => {
     const path = folder.write('bad.mjs', `${text}\nexport const tool = ${toolObject('bad')};`);
     folder.write('good.mjs', toolModule('after'));
     const crib = await cribOver(folder, { importTimeoutMs: IMPORT_TIMEOUT_MS });
-    expect([namesIn(crib), await say(crib, 'after')]).toEqual([['before', 'after'], 'after']);
+    await expect.poll(() => namesIn(crib)).toEqual(['before', 'after']); // on a busy machine the crib starts before its source
+    expect(await say(crib, 'after')).toBe('after');
     expect(crib.warnings()).toEqual([expect.stringContaining(`plugins: ${path} is left out: `)]);
     expect(crib.warnings()[0]).toContain(word);
   });
