@@ -94,9 +94,12 @@ export function createRestApp(crib: Crib, options: RestOptions = {}): RestApp {
   app.onError((cause, { req }) => toResponse(failureOf(cause, `${req.method} ${req.path}`, crib)));
   const fetchMcp = (answer: AnswerRequest): AnswerMcp => {
     return async (request, profile) => {
-      const refusal = whyForbidden(request);
-      if (refusal !== undefined) return toResponse(refusal);
-      return answer(request, profile).catch((cause) => toResponse(failureOf(cause, 'POST /mcp', crib)));
+      try {
+        const refusal = whyForbidden(request);
+        return refusal === undefined ? await answer(request, profile) : toResponse(refusal);
+      } catch (cause) {
+        return toResponse(failureOf(cause, 'POST /mcp', crib));
+      }
     };
   };
   return {

@@ -56,7 +56,8 @@ function placeOf({
   const isSentOnce = rawHeaders.length === Object.keys(headers).length * 2; // which of two is meant is not decided here
   const isBounded =
     length !== undefined && Number(length) <= MAX_BODY_BYTES && headers['transfer-encoding'] === undefined;
-  if (path === null || !isSentOnce || !isBounded || !PLAIN_HOST.test(host) || !JSON_TYPE.test(type)) return undefined;
+  const isPlainHost = PLAIN_HOST.test(host) && URL.canParse(`http://${host}`);
+  if (path === null || !isSentOnce || !isBounded || !isPlainHost || !JSON_TYPE.test(type)) return undefined;
   return path[1] === undefined ? {} : { profile: path[1] };
 }
 

@@ -100,3 +100,12 @@ it('a call over POST ends when its client leaves', async () => {
   if (!signal.aborted) await once(signal, 'abort');
   expect(signal.aborted).toBe(true);
 });
+
+it('a POST with an invalid Host is answered before its caller is identified', async () => {
+  const { server } = await served();
+  for (const host of ['a:b:c', '[[', '[::1', '127.0.0.1:99999']) {
+    const [response] = await once(post(server.url, { headers: { host } }), 'response');
+    expect(response.statusCode).toBe(400);
+    expect(JSON.parse(await text(response))).toMatchObject({ error: { code: 'invalid_input' } });
+  }
+});
