@@ -147,13 +147,14 @@ interface Reasons {
 function explainHit({ isNamed, isExact, words, similarity }: Reasons): string {
   const places: string[] = [];
   const parts: string[] = [];
-  for (const { word, field } of words.slice(0, MAX_WORDS)) {
+  for (const { word, field, isMeant } of words.slice(0, MAX_WORDS)) {
     const place = PLACES[field];
+    const quoted = isMeant ? `"${word}" in other words` : `"${word}"`;
     const known = places.indexOf(place);
-    if (known >= 0) parts[known] += `, "${word}"`;
+    if (known >= 0) parts[known] += `, ${quoted}`;
     else {
       places.push(place);
-      parts.push(`${place}: "${word}"`);
+      parts.push(`${place}: ${quoted}`);
     }
   }
   if (isNamed) parts.unshift('named in the request');

@@ -128,6 +128,13 @@ describe('visibility', () => {
     expect(namesOf(hits)).not.toContain('write_file');
   });
 
+  it('the reasons tell a word of the request from a synonym of it', async () => {
+    const retriever = createRetriever();
+    retriever.add([specOf('remove_invoice', 'Remove an invoice')]);
+    const [hit] = await retriever.rank('delete an invoice', anyHit);
+    expect(hit?.why).toBe('name: "invoice", "delete" in other words');
+  });
+
   it('a tool that is added again with other words is found only by those', async () => {
     const retriever = officeRetriever();
     retriever.add([specOf('get_weather', 'Barometer readings')]);

@@ -6,6 +6,8 @@ import type { WeighedRequest } from './weigh-request.ts';
 export interface MatchedWord {
   readonly word: string;
   readonly weight: number;
+  /** True if the tool contains a synonym or a correction instead. */
+  readonly isMeant: boolean;
   /** The first field that contains it. */
   readonly field: Field;
 }
@@ -53,7 +55,12 @@ export function createSaidTerms({ said, pairs }: SaidLists): SaidTerms {
         const entry = data[at] as number; // within the list
         const [meant] = asked.get(entry >>> FIELD_BITS) ?? [];
         if (meant !== undefined)
-          insert(matched, { word: meant.word, weight: meant.weight, field: firstFieldIn(entry) });
+          insert(matched, {
+            word: meant.word,
+            weight: meant.weight,
+            isMeant: meant.share < 1,
+            field: firstFieldIn(entry),
+          });
       }
       return matched;
     },
