@@ -1,7 +1,7 @@
 import { FIELDS, type Field } from '../search-texts.ts';
 import type { ExactRequest } from './exact-request.ts';
 import type { createPackedLists } from './packed-lists.ts';
-import type { WeighedRequest } from './weigh-request.ts';
+import type { MeantWord, WeighedRequest } from './weigh-request.ts';
 
 export interface MatchedWord {
   readonly word: string;
@@ -54,13 +54,7 @@ export function createSaidTerms({ said, pairs }: SaidLists): SaidTerms {
       for (let at = start; at < end; at += 1) {
         const entry = data[at] as number; // within the list
         const [meant] = asked.get(entry >>> FIELD_BITS) ?? [];
-        if (meant !== undefined)
-          insert(matched, {
-            word: meant.word,
-            weight: meant.weight,
-            isMeant: meant.share < 1,
-            field: firstFieldIn(entry),
-          });
+        if (meant !== undefined) insert(matched, toMatched(meant, entry));
       }
       return matched;
     },
@@ -115,6 +109,10 @@ function placesIn(entry: number): number {
 
 function isWholeOf(split: readonly number[], halves: ExactRequest['halves']): boolean {
   return split.every((half) => split.includes(halves.get(half) ?? -1));
+}
+
+function toMatched({ word, weight, share }: MeantWord, entry: number): MatchedWord {
+  return { word, weight, isMeant: share < 1, field: firstFieldIn(entry) };
 }
 
 /** Inserts a word in order of weight. Matches are so few that sorting would take longer. */

@@ -43,7 +43,7 @@ interface WeightedTerm {
 }
 
 /** A word of the request that a term stands for. */
-interface MeantWord extends WeightedTerm {
+export interface MeantWord extends WeightedTerm {
   readonly word: string;
   /** The index of the word. */
   readonly place: number;
