@@ -6,7 +6,7 @@ import { builtinRetriever } from '../search/builtin-retriever.ts';
 import { evaluate, type LabelledRequest, type Quality } from '../search/evaluate.ts';
 import { systemClock } from '../system/clock.ts';
 
-export type { LabelledRequest, Quality } from '../search/evaluate.ts';
+export { changedRequests, type LabelledRequest, type Quality } from '../search/evaluate.ts';
 
 interface Found {
   readonly name: string;

@@ -69,7 +69,7 @@ export async function evaluate(
     recall1: mean((outcome) => recall(outcome, 1)),
     recall5: mean((outcome) => recall(outcome, 5)),
     recall10: mean((outcome) => recall(outcome, 10)),
-    mrr: mean(({ found, relevant }) => reciprocalRank(found, relevant)),
+    mrr: mean(({ found, relevant }) => reciprocal(firstRank(found, relevant))),
     refused: unanswerable.length === 0 ? null : average(unanswerable.map(({ found }) => (found.length === 0 ? 1 : 0))),
     lost: mean(({ found }) => (found.length === 0 ? 1 : 0)),
     lowRight: lowShare(unanswerable),
@@ -77,6 +77,29 @@ export async function evaluate(
     msPerQuery: requests.length === 0 ? 0 : spentMs / requests.length,
     outcomes: outcomes.toSorted((a, b) => a.ndcg10 - b.ndcg10),
   };
+}
+
+/** A request whose first relevant tool has another rank with another search. */
+interface ChangedRequest extends LabelledRequest {
+  readonly change: 'better' | 'worse';
+  /** Ranks of the first relevant tool; null if it is not among the first ten. */
+  readonly ranks: { readonly this: number | null; readonly other: number | null };
+}
+
+/** The requests whose first relevant tool changed its rank between two measurements of the same requests, greatest change first. */
+export function changedRequests(one: Quality, other: Quality): readonly ChangedRequest[] {
+  const keyOf = ({ id, query, relevant }: LabelledRequest) => JSON.stringify([id, query, relevant]);
+  const others = new Map(other.outcomes.map((outcome) => [keyOf(outcome), outcome.found]));
+  const changed = one.outcomes.map((outcome) => {
+    const { id, query, relevant, found } = outcome;
+    const ranks = { this: firstRank(found, relevant), other: firstRank(others.get(keyOf(outcome)) ?? [], relevant) };
+    const gain = reciprocal(ranks.other) - reciprocal(ranks.this);
+    return { request: { id, query, relevant, change: gain > 0 ? 'better' : 'worse', ranks } as const, gain };
+  });
+  return changed
+    .filter(({ gain }) => gain !== 0)
+    .toSorted((a, b) => Math.abs(b.gain) - Math.abs(a.gain))
+    .map(({ request }) => request);
 }
 
 function outcomeOf(request: LabelledRequest, hits: readonly FoundId[]): RequestOutcome {
@@ -116,9 +139,14 @@ function recall({ found, relevant }: RequestOutcome, depth: number): number {
   return (total - wanted.size) / total;
 }
 
-function reciprocalRank(found: readonly string[], relevant: readonly string[]): number {
+/** The rank of the first relevant tool, from 1; null if none was found. */
+function firstRank(found: readonly string[], relevant: readonly string[]): number | null {
   const place = found.findIndex((id) => relevant.includes(id));
-  return place < 0 ? 0 : 1 / (place + 1);
+  return place < 0 ? null : place + 1;
+}
+
+function reciprocal(rank: number | null): number {
+  return rank === null ? 0 : 1 / rank;
 }
 
 function average(values: readonly number[]): number {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { evaluate } from '../../src/search/evaluate.ts';
+import { changedRequests, evaluate } from '../../src/search/evaluate.ts';
 
 const rankings: Readonly<Record<string, readonly string[]>> = {
   first: ['a', 'b'],
@@ -122,4 +122,22 @@ it('lets other work have a turn between two requests', async () => {
   await evaluate(requests, async () => []);
   isOver = true;
   expect(turns).toBeGreaterThan(40);
+});
+
+describe('comparing two measurements', () => {
+  it('lists the requests whose first relevant tool has another rank, greatest change first', async () => {
+    const requests = ['same', 'slipped', 'gained', 'none fits'].map((query, place) => ({
+      id: `${place}`,
+      query,
+      relevant: query === 'none fits' ? [] : ['a', 'z'],
+    }));
+    const measureWith = (found: Readonly<Record<string, string>>) =>
+      evaluate(requests, (query) => [...(found[query] ?? '')].map((id) => ({ id })));
+    const one = await measureWith({ same: 'xa', slipped: 'xxa', gained: 'x', 'none fits': 'x' });
+    const other = await measureWith({ same: 'yz', slipped: 'xxxa', gained: 'za' });
+    expect(changedRequests(one, other)).toEqual([
+      { id: '2', query: 'gained', relevant: ['a', 'z'], change: 'better', ranks: { this: null, other: 1 } },
+      { id: '1', query: 'slipped', relevant: ['a', 'z'], change: 'worse', ranks: { this: 3, other: 4 } },
+    ]);
+  });
 });

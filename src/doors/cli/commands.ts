@@ -51,10 +51,11 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'eval',
     summary: 'measure search quality with labelled requests, and show the worst results',
-    flags: ['queries', 'tools', 'limit'],
+    flags: ['queries', 'tools', 'compare', 'limit'],
     examples: [
       'toolcrib eval --queries requests.jsonl',
       'toolcrib eval --queries requests.jsonl --tools catalogue.jsonl',
+      'toolcrib eval --queries requests.jsonl --compare changed.yaml',
     ],
     load: async () => (await import('./commands/eval-search.ts')).evalSearch,
   },

@@ -51,6 +51,10 @@ export const FLAGS = {
     summary: 'labelled requests, one per line: {"id", "query", "relevant": [id]}; [] if no tool fits',
   },
   tools: { takes: 'FILE', summary: 'search this catalogue (one tool per line) instead of the configured tools' },
+  compare: {
+    takes: 'FILE',
+    summary: 'measure with this configuration as well, and list the requests whose rank changed',
+  },
   expand: { summary: 'add the tools that belong with the results' },
   args: { takes: 'JSON', summary: 'arguments as a JSON object; - reads them from stdin' },
   yes: { short: 'y', summary: 'approve the call as the operator' },

@@ -22,6 +22,13 @@ const office = createWorkshop({
     { id: 'c', query: 'zzzz qqqq', relevant: ['w1', 'gone'] },
     { id: 'd', query: 'knit a woollen jumper', relevant: [] },
   ]),
+  'changed.yaml': `${OFFICE['toolcrib.yaml']}\nretrieval: { synonyms: [[remove, flummox]] }\n`,
+  'fewer.yaml': 'sources: {}',
+  'compared.jsonl': lines([
+    { id: 'f', query: 'flummox', relevant: ['wipe'] },
+    { id: 'a', query: 'use add', relevant: ['add'] },
+    { id: 'd', query: 'knit a woollen jumper', relevant: [] },
+  ]),
   'unanswerable.jsonl': lines([{ id: 'd', query: 'knit a woollen jumper', relevant: [] }]),
   'broken.jsonl': '{"query": "a", "relevant": []}\nnot json\n',
   'wrong.jsonl': '{"query": "a", "relevant": "b"}\n',
@@ -102,6 +109,16 @@ describe('toolcrib eval', () => {
     expect(figures).toMatchObject({ requests: 3, recall1: 1, lowRight: 1, worst: [] });
   });
 
+  it('compares two configurations: figures side by side, and the requests that changed', async () => {
+    const { code, stdout } = await office.run(['eval', '--queries', 'compared.jsonl', '--compare', 'changed.yaml']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/MEASURE\s+THIS\s+OTHER\s+DIFFERENCE\n/);
+    expect(stdout).toMatch(/Recall@1\s+50\.0 %\s+100\.0 %\s+\+50\.0\n/);
+    expect(stdout).toMatch(/no result, if a tool fits\s+50\.0 %\s+0\.0 %\s+-50\.0\n/);
+    expect(stdout).toMatch(/Of 3 requests, 1 better and 0 worse with the other configuration/);
+    expect(stdout).toMatch(/CHANGE\s+THIS\s+OTHER\s+REQUEST\s+EXPECTED\nbetter\s+-\s+1\s+flummox\s+wipe\n$/);
+  });
+
   it.each([
     [['eval'], /eval needs --queries FILE/],
     [['eval', '--queries', 'nowhere.jsonl'], /nowhere\.jsonl: .*ENOENT/],
@@ -112,6 +129,16 @@ describe('toolcrib eval', () => {
     [['eval', '--queries', 'blank.jsonl'], /request in line 4 is invalid: "query" is not a string/],
     [['eval', '--queries', 'wanted.jsonl', '--tools', 'blank-tools.jsonl'], /tool in line 3 .*"name" is not a string/],
     [['eval', '--queries', 'wanted.jsonl', '--tools', 'twice.jsonl'], /tool in line 2 .* another tool has the id "x"/],
+    [['eval', '--queries', 'queries.jsonl', '--compare', 'gone.yaml'], /--compare: gone\.yaml was not found/],
+    [['eval', '--queries', 'queries.jsonl', '--compare', '.'], /--compare: \. is the configuration that is measured/],
+    [
+      ['eval', '--queries', 'wanted.jsonl', '--tools', 'catalogue.jsonl', '--compare', 'changed.yaml'],
+      /--compare and --tools cannot be combined/,
+    ],
+    [
+      ['eval', '--queries', 'queries.jsonl', '--compare', 'fewer.yaml'],
+      /Expected tools are missing in fewer\.yaml: "add", "echo"/,
+    ],
     [
       ['eval', '--queries', 'wanted.jsonl', '--tools', 'wanted.jsonl'],
       /tool in line 1 is invalid: "name" is not a string/,

@@ -17,6 +17,7 @@ const SPEC = {
 };
 const office = createWorkshop({
   ...OFFICE,
+  'other.yaml': OFFICE['toolcrib.yaml'].replace('sqlite:.toolcrib/crib.db', 'sqlite:.toolcrib/other.db'),
   'sum.js': 'return tools.add({ a: input.a, b: 2 })',
   'pet.yaml': JSON.stringify(SPEC),
   'requests.jsonl':
