@@ -34,7 +34,8 @@ function sentenceEnd(text: string, start: number): number {
   return found === null ? text.length : found.index + found[0].length;
 }
 
-const SENTENCE_END = /(?:[.!?:](?=\s)|[。！？]|\n)\s*(?!\p{Ll}|\s)/gu;
+// A line break is looked for from the beginning of its white space, or a thousand of them would be read a thousand times.
+const SENTENCE_END = /(?:[.!?:](?=\s)|[。！？]|(?<!\s)[^\S\n]*\n)\s*(?!\p{Ll}|\s)/gu;
 
 function saysTheSame(sentence: string, title: string): boolean {
   const letters = lettersOf(title);

@@ -7,6 +7,7 @@ import { createCrib } from '../../src/index.ts';
 import { describeEnd, lastLines, questionIn } from '../../src/kinds/mcp/last-words.ts';
 import { serverEnvironment } from '../../src/kinds/mcp/server-environment.ts';
 import { surelyTakesNoCall } from '../../src/kinds/python/python-signature.ts';
+import { splitDescription } from '../../src/search/split-description.ts';
 import { readTemplate } from '../../src/specs/template.ts';
 import { folderWith } from '../crib/workshop.ts';
 
@@ -56,6 +57,14 @@ describe('a long run of one character takes time proportional to its length', ()
     onTestFinished(() => crib.close());
     expect(crib.catalog.specs.filter(({ source }) => source === 'api').length).toBeLessThanOrEqual(1);
   });
+
+  it.each(['\n', '\n ', ' \n', '\t', '. ', ':\n', '。', '](', '<a', 'ab://'])(
+    'in the description of a tool that is searched: %j',
+    (text) => {
+      const { lead, rest } = splitDescription(`a${run(text)}b`, 'title');
+      expect(lead.length + rest.length).toBeLessThanOrEqual(MANY + 2);
+    },
+  );
 
   it('in templates, and in the notice about binary results', () => {
     expect(readTemplate(run('${')).parts).toEqual([run('${')]);
