@@ -81,11 +81,11 @@ function namedChanges(path: string, before: Fields, after: Fields): readonly Def
 
 /** A member that is required only now makes calls fail that passed before. */
 function requiredChanges(path: string, before: Fields, after: Fields): readonly DefinitionChange[] {
-  const [was, is] = [listOf(before.required), listOf(after.required)];
+  const [was, is] = [new Set(listOf(before.required)), new Set(listOf(after.required))];
   const at = (name: unknown) => `${path}/required/${escaped(String(name))}`;
   return [
-    ...is.filter((name) => !was.includes(name)).map((name) => ({ path: at(name), kind: 'narrowed' as const })),
-    ...was.filter((name) => !is.includes(name)).map((name) => ({ path: at(name), kind: 'widened' as const })),
+    ...Array.from(is.difference(was), (name) => ({ path: at(name), kind: 'narrowed' as const })),
+    ...Array.from(was.difference(is), (name) => ({ path: at(name), kind: 'widened' as const })),
   ];
 }
 
@@ -105,9 +105,9 @@ function kindOfKeyword({ key, a, b }: Keyword): DefinitionChange['kind'] {
 /** Compares alternatives: fewer narrow, more widen. Absent means that everything is allowed. */
 function byChoices(a: unknown, b: unknown): DefinitionChange['kind'] {
   if (a === undefined || b === undefined) return a === undefined ? 'narrowed' : 'widened';
-  const [was, is] = [listOf(a).map(canonicalJson), listOf(b).map(canonicalJson)];
-  const isFewer = is.every((one) => was.includes(one));
-  const isMore = was.every((one) => is.includes(one));
+  const [was, is] = [new Set(listOf(a).map(canonicalJson)), new Set(listOf(b).map(canonicalJson))];
+  const isFewer = is.isSubsetOf(was);
+  const isMore = was.isSubsetOf(is);
   if (isFewer === isMore) return 'changed';
   return isFewer ? 'narrowed' : 'widened';
 }

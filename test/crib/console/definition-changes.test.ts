@@ -84,6 +84,11 @@ describe('the changes of a definition', () => {
     const deep = (leaf: object) =>
       Array.from({ length: 200 }).reduce<object>((inner) => ({ properties: { a: inner } }), leaf);
     expect(definitionChanges({ inputSchema: deep({}) }, { inputSchema: deep({ type: 'string' }) })).toHaveLength(1);
+    const many = (letter: string) => Array.from({ length: 150_000 }, (_, index) => `${letter}${index}`);
+    const [a, b] = [many('a'), many('b')]; // each of one list is not looked for in all of the other
+    expect(definitionChanges(schema({}, { required: a }), schema({}, { required: b }))).toHaveLength(500);
+    const turned = [...a, 'b'].reverse();
+    expect(kinds(schema({ a: { enum: a } }), schema({ a: { enum: turned } }))).toEqual({ [`${A}/enum`]: 'widened' });
     const wide = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`p${index}`, {}]));
     expect(definitionChanges(schema(wide), schema({}))).toHaveLength(500);
   });
