@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createBytePieces } from '../system/byte-pieces.ts';
 
 /** The parts of a request that decide about its caller. */
 export interface RequestHead {
@@ -71,9 +72,9 @@ function endedWith(outgoing: ServerResponse): AbortController {
 /** Reads a body whose length the HTTP server has checked. Rejects if the client leaves before the end. */
 function readText(incoming: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    incoming.on('end', () => resolve((chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))?.toString() ?? ''));
+    const pieces = createBytePieces();
+    incoming.on('data', pieces.add);
+    incoming.on('end', () => resolve(pieces.take().toString()));
     incoming.on('error', reject);
     incoming.on('close', () => reject(new Error('the client closed the connection'))); // no effect after the end
   });

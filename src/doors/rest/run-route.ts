@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { JsonSchema } from '../../core/json.ts';
 import type { Issue } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
+import { createBytePieces } from '../../system/byte-pieces.ts';
 import { parseExact } from '../../system/exact-json.ts';
 import { endWhenForbidden } from '../while-allowed.ts';
 import { type Answer, refuse, refuseAtDoor, toResponse } from './answers.ts';
@@ -119,14 +120,12 @@ async function readUpTo(
   body: ReadableStream<Uint8Array>,
   maxBytes: number,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+  const pieces = createBytePieces();
   for await (const chunk of body) {
-    length += chunk.length;
-    if (length > maxBytes) return undefined; // leaving the loop cancels the rest
-    chunks.push(chunk);
+    pieces.add(chunk);
+    if (pieces.length > maxBytes) return undefined; // leaving the loop cancels the rest
   }
-  return new Uint8Array(Buffer.concat(chunks));
+  return pieces.take();
 }
 
 /** Validates a value and returns its issues; empty if it is valid. */

@@ -4,6 +4,7 @@ import type { AgentPrices } from '../../config/types/agents.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Clock } from '../../core/ports/crib-context.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
+import { createBytePieces } from '../../system/byte-pieces.ts';
 import type { AgentPool } from '../../system/fetch/agent-pool.ts';
 import { FetchError, isNeverSent, readRetryAfterMs } from '../../system/fetch/fetch-error.ts';
 import { isNamedHost, toFetchError } from '../../system/fetch/guarded-fetch.ts';
@@ -149,9 +150,9 @@ async function* bounded(response: IncomingMessage, host: string, onChunk: () => 
 }
 
 async function textOf(chunks: AsyncIterable<Buffer>): Promise<string> {
-  const all: Buffer[] = [];
-  for await (const chunk of chunks) all.push(chunk);
-  return Buffer.concat(all).toString();
+  const pieces = createBytePieces();
+  for await (const chunk of chunks) pieces.add(chunk);
+  return pieces.take().toString();
 }
 
 /** The JSON of an error, or its text as the message. */

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { createBytePieces } from '../../system/byte-pieces.ts';
 import { MAX_MESSAGE_BYTES, readMessage, type WireMessage } from './wire-requests.ts';
 
 /** The answer, or the bytes read so far of a stream that begins with anything else. */
@@ -19,8 +20,7 @@ interface EventReading {
  */
 export function readEventAnswer(body: Readable, { id, tooLarge, onMessage }: EventReading): Promise<EventAnswer> {
   return new Promise((resolve, reject) => {
-    let chunks: Buffer[] = [];
-    let length = 0;
+    const pieces = createBytePieces();
     let last = 0;
     let isAnswered = false;
     const giveBack = (bytes: Buffer): void => {
@@ -40,12 +40,11 @@ export function readEventAnswer(body: Readable, { id, tooLarge, onMessage }: Eve
     const read = (chunk: Buffer): void => {
       const isEndBetween = isNewline(last) && isNewline(chunk[0]) && !(last === 13 && chunk[0] === 10);
       const mayEnd = isEndBetween || createEnds(chunk)(0) !== undefined;
-      chunks.push(chunk);
-      length += chunk.length;
+      pieces.add(chunk);
       last = chunk.at(-1) ?? last;
-      if (length > MAX_MESSAGE_BYTES) body.destroy(tooLarge());
+      if (pieces.length > MAX_MESSAGE_BYTES) body.destroy(tooLarge());
       if (!mayEnd || body.destroyed) return;
-      const bytes = chunks.length === 1 ? chunk : Buffer.concat(chunks, length);
+      const bytes = pieces.take();
       const endOf = createEnds(bytes);
       let begin = 0;
       for (let end = endOf(0); end !== undefined; end = endOf(begin)) {
@@ -55,9 +54,9 @@ export function readEventAnswer(body: Readable, { id, tooLarge, onMessage }: Eve
         }
         begin = end;
       }
-      [chunks, length] = [[bytes.subarray(begin)], bytes.length - begin];
+      if (begin < bytes.length) pieces.add(bytes.subarray(begin));
     };
-    const end = () => giveBack(Buffer.concat(chunks, length));
+    const end = () => giveBack(pieces.take());
     body.on('data', read).on('end', end).on('error', reject);
     body.on('close', () => reject(new Error('The connection was closed before the answer.'))); // no effect after it
   });

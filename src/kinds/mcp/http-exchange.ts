@@ -2,6 +2,7 @@ import type { Agent, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { AuthProvider, FetchLike, JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { MaybePromise } from '../../core/json.ts';
+import { createBytePieces } from '../../system/byte-pieces.ts';
 import { FetchError, isNeverSent } from '../../system/fetch/fetch-error.ts';
 import { toBody } from '../../system/fetch/large-text.ts';
 import { streamedFetch } from '../../system/fetch/streamed-fetch.ts';
@@ -177,14 +178,12 @@ function headersOf({ headers }: IncomingMessage): [string, string][] {
 /** Reads a whole body; rejects if it breaks off or is too large. */
 function collect(message: IncomingMessage, host: string): Promise<Buffer<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
+    const pieces = createBytePieces();
     message.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > MAX_MESSAGE_BYTES) message.destroy(tooLarge(host));
-      else chunks.push(chunk);
+      pieces.add(chunk);
+      if (pieces.length > MAX_MESSAGE_BYTES) message.destroy(tooLarge(host));
     });
-    message.on('end', () => resolve(Buffer.concat(chunks)));
+    message.on('end', () => resolve(pieces.take()));
     message.on('error', reject);
     message.on('close', () => reject(new Error(`${host} closed the connection before it answered.`)));
   });

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { createBytePieces } from '../byte-pieces.ts';
 import { FetchError } from './fetch-error.ts';
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
@@ -31,25 +32,23 @@ export async function readBody(response: IncomingMessage, host: string, maxBytes
   }
   const encoding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   if (encoding === 'identity' || encoding === '') return collectPlain(response, maxBytes, tooLarge);
-  const chunks: Buffer[] = [];
+  const pieces = createBytePieces();
   await pipeline(response, limit, decoderOf(encoding, response, host), async (source: AsyncIterable<Buffer>) => {
-    for await (const chunk of limit(source)) chunks.push(chunk);
+    for await (const chunk of limit(source)) pieces.add(chunk);
   });
-  return Buffer.concat(chunks);
+  return pieces.take();
 }
 
 /** Listens to the stream directly, because a pipeline takes longer than a small response. */
 function collectPlain(response: IncomingMessage, maxBytes: number, tooLarge: () => FetchError): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const pieces = createBytePieces();
   return new Promise((resolve, reject) => {
     response.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      chunks.push(chunk);
-      if (length > maxBytes) response.destroy(tooLarge());
+      pieces.add(chunk);
+      if (pieces.length > maxBytes) response.destroy(tooLarge());
     });
     response.on('error', reject);
-    response.on('end', () => resolve(Buffer.concat(chunks, length)));
+    response.on('end', () => resolve(pieces.take()));
     response.on('close', () => reject(CUT_OFF)); // no effect unless the stream closes early
   });
 }

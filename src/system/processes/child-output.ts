@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../../core/ports/crib-context.ts';
+import { createBytePieces } from '../byte-pieces.ts';
 import { createListeners, type Listeners } from '../listeners.ts';
 
 /** Default size of the kept output. */
@@ -100,29 +101,23 @@ const NEWLINE = 0x0a;
 
 /** Splits a stream into lines of at most `maxBytes`. Copies nothing twice, and does not collect lines that are too long. */
 export function createLineSplitter(maxBytes: number, reader: LineReader): (chunk: Buffer) => void {
-  let pieces: Buffer[] = [];
-  let length = 0;
+  const pieces = createBytePieces();
   let overlong: { readonly head: Buffer; tail: Buffer } | undefined;
 
   const add = (piece: Buffer): void => {
-    length += piece.length;
     if (overlong !== undefined) {
       overlong.tail = Buffer.concat([overlong.tail, piece.subarray(-END_BYTES)]).subarray(-END_BYTES);
       return;
     }
-    pieces.push(piece);
-    if (length <= maxBytes) return;
-    const all = Buffer.concat(pieces);
+    pieces.add(piece);
+    if (pieces.length <= maxBytes) return;
+    const all = pieces.take();
     overlong = { head: Buffer.from(all.subarray(0, END_BYTES)), tail: Buffer.from(all.subarray(-END_BYTES)) };
-    pieces = [];
   };
 
   const finish = (): void => {
-    const [only] = pieces;
-    const line = pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
+    const line = pieces.take();
     const long = overlong;
-    pieces = [];
-    length = 0;
     overlong = undefined;
     if (long === undefined) reader.onLine(line.toString('utf8'));
     else reader.onTooLong(long.head.toString('utf8'), long.tail.toString('utf8'));

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { createBytePieces } from '../byte-pieces.ts';
 import { createOutputTail } from './child-output.ts';
 import {
   createGuardedSpawn,
@@ -142,7 +143,7 @@ interface ProgramOutput {
 
 /** Reads both outputs up to the limit. Returns a function that gives the output so far. */
 function collectOutput(child: ChildProcess, maxBytes: number, onTooMuch: () => void): () => ProgramOutput {
-  const chunks: Buffer[] = [];
+  const pieces = createBytePieces();
   const tail = createOutputTail();
   let saidTooMuch = false;
   const bounded = (keep: (chunk: Buffer) => void) => {
@@ -155,16 +156,13 @@ function collectOutput(child: ChildProcess, maxBytes: number, onTooMuch: () => v
         return;
       }
       saidTooMuch = true;
-      chunks.length = 0; // it will not be used
+      pieces.take(); // it will not be used
       onTooMuch();
     };
   };
   const { stdout, stderr } = child;
-  stdout?.on(
-    'data',
-    bounded((chunk) => void chunks.push(chunk)),
-  );
+  stdout?.on('data', bounded(pieces.add));
   stderr?.on('data', bounded(tail.add));
   for (const stream of [stdout, stderr]) stream?.on('error', () => {}); // the program has ended
-  return () => ({ stdout: Buffer.concat(chunks), stderr: tail.text(), saidTooMuch });
+  return () => ({ stdout: pieces.take(), stderr: tail.text(), saidTooMuch });
 }
