@@ -97,6 +97,7 @@ employee worker staff
 image picture photo
 movie film
 email mail
+message email
 message text
 message conversation chat
 repository repo
