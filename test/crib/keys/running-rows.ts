@@ -198,6 +198,7 @@ export const runningRows: readonly Row[] = [
   row('executors.python.workers', [python({}), python({ workers: 1 })], met, { files: { 'py/a.py': meeting } }),
   row('sources.*(database).refreshMs', [polled(3_600_000), polled(20)], looked),
   row('retrieval.embeddings', [retrieval({}), retrieval({ embeddings: 'none' })], searched),
+  row('retrieval.synonyms', [retrieval({}), retrieval({ synonyms: [['told', 'counted']] })], searched),
   row('retrieval.embeddings.url', [endpoint({}), endpoint({ url: 'SERVER/v2' })], searched),
   row('retrieval.embeddings.model', [endpoint({}), endpoint({ model: 'large' })], searched),
   row('retrieval.embeddings.key', [endpoint({}), endpoint({ key: '${secret:other}' })], searched),
