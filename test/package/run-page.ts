@@ -84,7 +84,7 @@ export async function runBlocks(blocks: readonly Block[], options: RunOptions): 
     if (file !== undefined) script.push(saving(file, here(code)));
     if (language !== 'console') continue;
     for (const command of commandsOf(here(code))) {
-      script.push(`printf '${MARK}'`, typed(command.line, folder, port), `printf '${MARK}%d${MARK}' $?`);
+      script.push(`printf '${MARK}'`, typed(command, folder, port), `printf '${MARK}%d${MARK}' $?`);
       commands.push(command);
     }
   }
@@ -113,19 +113,22 @@ export function wrongAmong(commands: readonly Ran[]): readonly Wrong[] {
 function missingLines({ shown, printed }: Ran): readonly string[] {
   let rest = printed;
   return shown.filter((line) => {
-    const words = line.trim().split(/ +/);
-    const pattern = words
-      .map((word) =>
-        word
-          .split('…')
-          .map((part) => part.replaceAll(/[^\w\s]/g, '\\$&'))
-          .join('.*'),
-      )
-      .join(' *');
-    const found = new RegExp(pattern).exec(rest);
+    const found = new RegExp(patternOf(line)).exec(rest);
     if (found !== null) rest = rest.slice(found.index + found[0].length);
     return found === null;
   });
+}
+
+function patternOf(line: string): string {
+  const words = line.trim().split(/ +/);
+  return words
+    .map((word) =>
+      word
+        .split('…')
+        .map((part) => part.replaceAll(/[^\w\s]/g, '\\$&'))
+        .join('.*'),
+    )
+    .join(' *');
 }
 
 /** Lines that begin with `$ ` are commands, which a final backslash continues; the lines beneath are what they show. */
@@ -150,8 +153,11 @@ process.argv.splice(1, Infinity, file, ...words);
 import(file);
 `;
 
-/** A command as the shell gets it: packages are linked instead of downloaded, and a server in the background is waited for until it prints something. */
-function typed(line: string, folder: string, port: number): string {
+/**
+ * A command as the shell gets it: packages are linked instead of downloaded, and a server in the background is waited
+ * for until it prints something. The rows of calls are written behind the calls: they are listed until the first is there.
+ */
+function typed({ line, shown }: Command, folder: string, port: number): string {
   const packages = /^npm install (.*)$/.exec(line)?.[1]?.split(' ');
   if (packages !== undefined) {
     for (const name of packages) if (name !== 'toolcrib') link(name, folder);
@@ -160,6 +166,9 @@ function typed(line: string, folder: string, port: number): string {
   const command = line
     .replaceAll('npx toolcrib', 'toolcrib')
     .replaceAll('toolcrib serve', `toolcrib serve --port ${port}`);
+  const [first] = shown;
+  if (line === 'npx toolcrib calls' && first !== undefined)
+    return `for turn in {1..50}; do listed=$({ ${command}\n} 2>&1 </dev/null); grep -Pq '${patternOf(first)}' <<< "$listed" && break; done; printf '%s\\n' "$listed"`;
   if (!command.endsWith('&')) return `{ ${command}\n} 2>&1 </dev/null`;
   return `{ ${command}\n} >server.log 2>&1 </dev/null\nuntil test -s server.log; do kill -0 $! || break; sleep 0.1; done; cat server.log`;
 }
