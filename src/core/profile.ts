@@ -13,6 +13,7 @@ export interface Profile {
   readonly active?: readonly string[];
   /** The way doors list the tools. */
   readonly expose?: 'all' | 'search' | 'script';
+  readonly search?: SearchPreferences;
   /** Tools that require approval, besides those whose own policy does. */
   readonly approve?: readonly Selector[];
   readonly policy?: Policy;
@@ -22,6 +23,14 @@ export interface Profile {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Profiles that calls under this one may open: after approval, or always. */
   readonly delegate?: Readonly<Record<string, 'ask' | 'open'>>;
+}
+
+/** The order of search hits that the operator wants. It never decides which tools are found. */
+export interface SearchPreferences {
+  /** First among the hits, after exact matches. */
+  readonly pin?: readonly Selector[];
+  readonly boost?: readonly Selector[];
+  readonly bury?: readonly Selector[];
 }
 
 /** A rule and the tools it holds for. */

@@ -17,7 +17,11 @@ export interface RankOptions {
   readonly minScore?: number;
   /** Tie-breaker: how often the caller's profile used a tool. */
   readonly usage?: (name: string) => number;
+  /** Changes the order of hits, but not which tools are hits, nor the confidence of the best one. */
+  readonly preference?: (name: string) => SearchPreference | undefined;
 }
+
+export type SearchPreference = 'pin' | 'boost' | 'bury';
 
 /** Confidence that a tool fits. `low` is typical for the best hit of a query that no tool answers. */
 export type Confidence = 'high' | 'low';

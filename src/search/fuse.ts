@@ -1,4 +1,4 @@
-import type { Confidence, DenseIndex, QueryVectors, RankOptions } from '../core/retriever.ts';
+import type { Confidence, DenseIndex, QueryVectors, RankOptions, SearchPreference } from '../core/retriever.ts';
 import type { LexicalMatch } from './lexical/lexical-index.ts';
 import type { TitleFit } from './lexical/title-fit.ts';
 import { type Choice, selectFirst, sortNumbers } from './top-ids.ts';
@@ -125,6 +125,8 @@ export interface FoundTool extends Fused {
   readonly isNamed: boolean;
   /** True if its name or title matches the request exactly: then it is certain, and comes first. */
   readonly isExact: boolean;
+  /** The preference of the operator. */
+  readonly preference: SearchPreference | undefined;
 }
 
 /** The inputs for judging tools. */
@@ -157,10 +159,12 @@ export function judgeHits(found: readonly FoundTool[], judgement: Judgement): re
       ? hitByDefault(found, (tool) => figureOf(tool) >= bar)
       : (tool: FoundTool) => worthOf(tool) >= minScore;
   const hits = found.filter((tool) => (isCertain(tool) || tool.score > 0) && isHit(tool));
-  return firstOf(hits, Math.max(0, limit), isAhead(usage)).map((tool) => ({
+  const isClearRequest = hits.some(({ preference }) => preference !== undefined) && hits.some(isClear);
+  return firstOf(hits, Math.max(0, limit), isAhead(usage)).map((tool, place) => ({
     ...tool,
     score: worthOf(tool),
-    confidence: isClear(tool) ? 'high' : 'low',
+    // The confidence of the first hit is that of the request: a preference does not change it.
+    confidence: isClear(tool) || (place === 0 && isClearRequest) ? 'high' : 'low',
   }));
 }
 
@@ -200,12 +204,18 @@ function firstOf(tools: readonly FoundTool[], limit: number, isFirst: IsAhead): 
 
 type IsAhead = (a: FoundTool, b: FoundTool) => boolean;
 
+/** The factor of a score in the order. */
+const PREFERRED: Readonly<Record<SearchPreference, number>> = { pin: 1, boost: 1.25, bury: 0.5 };
+
 /** Smaller differences of scores count as equal, so that usage may decide. */
 const STEP = 0.005;
 
 function isAhead(usage: RankOptions['usage']): IsAhead {
   // Certain tools rank above all others.
-  const rankOf = ({ isNamed, isExact, score }: FoundTool) => (isExact ? 2 : isNamed ? 1 : 0) + score;
+  const rankOf = ({ isNamed, isExact, score, preference }: FoundTool) => {
+    const rank = isExact ? 3 : preference === 'pin' ? 2 : isNamed ? 1 : 0;
+    return rank + Math.min(MOST, score * PREFERRED[preference ?? 'pin']);
+  };
   const isAheadByRank: IsAhead = (a, b) => {
     const ahead = rankOf(a) - rankOf(b);
     return ahead > 0 || (ahead === 0 && a.name < b.name);

@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../core/json.ts';
-import type { DenseIndex, QueryVectors, Ranked, RankOptions } from '../core/retriever.ts';
+import type { DenseIndex, QueryVectors, Ranked, RankOptions, SearchPreference } from '../core/retriever.ts';
 import { withoutEnd } from '../core/visible-text.ts';
 import {
   type Candidate,
@@ -68,6 +68,7 @@ export function createRanking({ ids, lexical, dense, vectors: origin }: RankedTo
         name: ids.name(tool.id),
         isNamed: named.has(tool.id),
         isExact: exact.has(tool.id),
+        preference: options.preference?.(ids.name(tool.id)),
       }),
     );
     const compared = comparisonOf(candidates, meaning, { origin, match, choice });
@@ -139,12 +140,13 @@ const PLACES: Readonly<Record<Field, string>> = {
 interface Reasons {
   readonly isNamed: boolean;
   readonly isExact: boolean;
+  readonly preference: SearchPreference | undefined;
   readonly words: readonly MatchedWord[];
   readonly similarity: number | undefined;
 }
 
 /** The reasons as text: `name: "read", "file"; description: "folder"; similar in meaning (0.71)`. */
-function explainHit({ isNamed, isExact, words, similarity }: Reasons): string {
+function explainHit({ isNamed, isExact, preference, words, similarity }: Reasons): string {
   const places: string[] = [];
   const parts: string[] = [];
   for (const { word, field, isMeant } of words.slice(0, MAX_WORDS)) {
@@ -160,8 +162,12 @@ function explainHit({ isNamed, isExact, words, similarity }: Reasons): string {
   if (isNamed) parts.unshift('named in the request');
   else if (isExact) parts.unshift('name or title matches the request');
   if (similarity !== undefined && similarity >= 0.3) parts.push(`similar in meaning (${similarity.toFixed(2)})`);
-  return parts.length === 0 ? 'similar in meaning' : parts.join('; ');
+  if (parts.length === 0) parts.push('similar in meaning');
+  if (preference !== undefined) parts.unshift(`${PREFERENCES[preference]} by the profile`);
+  return parts.join('; ');
 }
+
+const PREFERENCES: Readonly<Record<SearchPreference, string>> = { pin: 'pinned', boost: 'boosted', bury: 'buried' };
 
 const MAX_REQUEST_LENGTH = 10_000;
 

@@ -1,13 +1,13 @@
 import { type Bundles, expand, type ResolvedBundle } from '../core/bundle.ts';
 import type { Generation } from '../core/catalog.ts';
-import { RESERVED_NAMES } from '../core/meta-tools.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { StoredSnapshots } from '../core/ports/store.ts';
 import { describe, readOptions } from '../core/read-options.ts';
-import type { Confidence, Ranked, RankOptions, Retriever, SearchHit, SearchOptions } from '../core/retriever.ts';
+import type { Confidence, Ranked, Retriever, SearchHit, SearchOptions } from '../core/retriever.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
+import { isFindable, rankInView, type Searched } from './rank-in-view.ts';
 
 /** Inputs for opening a crib's retriever. */
 export interface RetrieverPorts {
@@ -140,15 +140,6 @@ function bundleTexts(bundles: readonly ResolvedBundle[]): readonly string[] {
 // Thousands of tools of one source share the same list of bundles.
 const textsOfBundles = new WeakMap<readonly ResolvedBundle[], readonly string[]>();
 
-/** The inputs of a search. */
-export interface Searched {
-  /** The tools that the caller sees at this moment. */
-  view(): View;
-  readonly rank: Retriever['rank'];
-  readonly usage: RankOptions['usage'];
-  generation(): Generation;
-}
-
 const DEFAULT_LIMIT = 10;
 const SEARCH_KEYS = ['limit', 'minScore', 'expand', 'bundleFilter'] as const;
 /** Limit of hits named in a reason. */
@@ -164,7 +155,7 @@ export async function searchView(
     throw new ToolcribError('invalid_option', `search: the query must be text, got ${describe(query)}.`);
   const options = readSearchOptions(given);
   const { limit = DEFAULT_LIMIT } = options;
-  const ranked = await rankIn(searched, query, { ...options, limit });
+  const ranked = await rankInView(searched, query, { ...options, limit });
   // Ranking may have waited, so tools that are gone meanwhile are dropped. A custom retriever may return anything.
   const view = searched.view();
   const { bundles } = searched.generation();
@@ -189,25 +180,6 @@ export async function searchView(
 /** Checks the value, because a custom retriever may return anything. */
 function isConfidence(given: unknown): given is Confidence {
   return given === 'high' || given === 'low';
-}
-
-/** True for a tool that the caller may use, except the search tools themselves. */
-function isFindable(name: string, view: View): boolean {
-  return view.has(name) && !RESERVED_NAMES.includes(name);
-}
-
-function rankIn(
-  { view: viewNow, rank, usage }: Searched,
-  query: string,
-  { limit, minScore }: SearchOptions & { readonly limit: number },
-) {
-  const view = viewNow();
-  return rank(query, {
-    limit,
-    among: (name) => isFindable(name, view),
-    ...(minScore !== undefined && { minScore }),
-    ...(usage !== undefined && { usage }),
-  });
 }
 
 function namesWith(

@@ -91,6 +91,8 @@ export interface ProfileConfig {
   readonly active?: string | readonly string[];
   /** The tools that the model sees; default all. */
   readonly expose?: 'all' | 'search' | 'script';
+  /** The order of search hits. It never decides which tools are found. */
+  readonly search?: SearchPreferencesConfig;
   /** Tools that require approval, in addition to those whose own policy demands it. */
   readonly approve?: string | readonly (string | Criteria)[];
   /** Limits and tuning of calls. */
@@ -101,6 +103,16 @@ export interface ProfileConfig {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Profiles that this profile may delegate tasks to; default closed. */
   readonly delegate?: Readonly<Record<string, 'closed' | 'ask' | 'open'>>;
+}
+
+/** The order of search hits. It never decides which tools are found. */
+export interface SearchPreferencesConfig {
+  /** Tools that come first among the hits, after exact matches. */
+  readonly pin?: string | readonly (string | Criteria)[];
+  /** Tools whose score counts 1.25 times in the order. */
+  readonly boost?: string | readonly (string | Criteria)[];
+  /** Tools whose score counts half in the order. */
+  readonly bury?: string | readonly (string | Criteria)[];
 }
 
 /** A condition on the arguments of calls. */

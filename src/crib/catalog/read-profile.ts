@@ -1,10 +1,10 @@
-import type { ProfileConfig, RuleConfig } from '../../config/types/config.ts';
+import type { ProfileConfig, RuleConfig, SearchPreferencesConfig } from '../../config/types/config.ts';
 import type { ProfileSet } from '../../core/catalog.ts';
 import { isRecord, type JsonSchema } from '../../core/json.ts';
 import { ownedBy } from '../../core/policy.ts';
 import type { Schemas } from '../../core/ports/crib-context.ts';
-import type { Profile, ProfileRule } from '../../core/profile.ts';
-import { describe, didYouMean, readOptions } from '../../core/read-options.ts';
+import type { Profile, ProfileRule, SearchPreferences } from '../../core/profile.ts';
+import { defined, describe, didYouMean, readOptions } from '../../core/read-options.ts';
 import { compileSelector, type Selector } from '../../core/selector.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { listOf } from '../../core/visible-text.ts';
@@ -21,6 +21,7 @@ const KEYS = [
   'essential',
   'active',
   'expose',
+  'search',
   'approve',
   'policy',
   'settings',
@@ -44,6 +45,7 @@ export function readProfile(name: string, value: unknown): Profile {
     name,
     include: readSelectors(given.include, `${what}: include`),
     exclude: readSelectors(given.exclude, `${what}: exclude`),
+    search: readPreferences(given.search, `${what}: search`),
     approve: readSelectors(given.approve, `${what}: approve`),
     essential: readNames(given.essential, `${what}: essential`),
     active: readNames(given.active, `${what}: active`),
@@ -127,6 +129,13 @@ function readSelectors(value: unknown, what: string): readonly Selector[] | unde
     throw new ToolcribError('invalid_selector', `${what} must be a list of selectors, got ${describe(value)}.`);
   for (const selector of selectors) compileSelector(selector);
   return Object.freeze([...selectors]);
+}
+
+function readPreferences(value: unknown, what: string): SearchPreferences | undefined {
+  if (value === undefined) return undefined;
+  const given = readOptions<SearchPreferencesConfig>(value, ['pin', 'boost', 'bury'], what);
+  const read = (key: keyof SearchPreferences) => readSelectors(given[key], `${what}: ${key}`);
+  return Object.freeze(defined({ pin: read('pin'), boost: read('boost'), bury: read('bury') }));
 }
 
 function readNames(value: unknown, what: string): readonly string[] | undefined {

@@ -109,6 +109,14 @@ const profile = typed(
     essential: names('Bundles that are always active.'),
     active: names('Bundles that are active at first; default all bundles of the profile, [] only the essential ones.'),
     expose: choice(['all', 'search', 'script'], 'The tools that the model sees; default all.'),
+    search: typed(
+      'SearchPreferencesConfig',
+      object('The order of search hits. It never decides which tools are found.', {
+        pin: selectors('Tools that come first among the hits, after exact matches.'),
+        boost: selectors('Tools whose score counts 1.25 times in the order.'),
+        bury: selectors('Tools whose score counts half in the order.'),
+      }),
+    ),
     approve: selectors('Tools that require approval, in addition to those whose own policy demands it.'),
     policy: policyNode,
     rules: list(rule, 'Conditions on the arguments of calls.'),

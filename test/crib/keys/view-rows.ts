@@ -13,6 +13,9 @@ const opened: Show = async (place) => {
   ];
 };
 
+const found: Show = async ({ crib }) =>
+  (await (await crib.open(undefined, ALICE)).search('an echo that is counted')).map(({ name, why }) => [name, why]);
+
 function profile(key: string, before: Written, after: Written, more: Written = {}): Row {
   const side = (one: Written) => ({ tools: TOOLS, profiles: { default: one }, ...more });
   return { key: `profiles.*.${key}`, before: side(before), after: side(after), show: opened };
@@ -28,6 +31,9 @@ const profiles: readonly Row[] = [
   profile('essential', { active: [] }, { active: [], essential: 'talk' }, TALK),
   profile('active', {}, { active: 'count' }, TALK),
   profile('expose', {}, { expose: 'search' }),
+  { ...profile('search.pin', { search: {} }, { search: { pin: 'counted' } }), show: found },
+  { ...profile('search.boost', { search: {} }, { search: { boost: 'counted' } }), show: found },
+  { ...profile('search.bury', { search: {} }, { search: { bury: 'counted' } }), show: found },
   profile('approve', {}, { approve: 'echo' }),
   profile('policy', {}, { policy: { rates: [{ scope: 'all', amount: 1, perMs: 1e12 }] } }),
   profile('rules.tools', rules({}), rules({ tools: 'counted' })),
