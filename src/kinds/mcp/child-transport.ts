@@ -84,7 +84,7 @@ export function childTransport(command: ServerCommand, output: OutputTail): Serv
       const stdin = child?.stdin;
       if (stdin === undefined || !stdin.writable) return failedWrite(child, hasEnded());
       if (lines.waiting() > MAX_WAITING_BYTES) throw new McpFailure('busy', 'it does not read its input');
-      await lines.write(`${JSON.stringify(message)}\n`).catch((cause: unknown) => failedWrite(child, cause));
+      await lines.write(toLine(message)).catch((cause: unknown) => failedWrite(child, cause));
     },
     async close() {
       if (child !== undefined) await endChild(child);
@@ -92,6 +92,12 @@ export function childTransport(command: ServerCommand, output: OutputTail): Serv
     },
   };
   return transport;
+}
+
+/** Some programs, such as those that read with the `readline` of Node, also take the line separators of Unicode for the end of a line. */
+function toLine(message: JSONRPCMessage): string {
+  const text = JSON.stringify(message).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+  return `${text}\n`;
 }
 
 /** Ends a server; it may exit by itself first, once its stdin is closed. */

@@ -29,3 +29,18 @@ it('a message that a server read before it ended counts as sent, whatever else w
   expect([first?.status, taken?.status]).toEqual(['fulfilled', 'fulfilled']);
   for (const other of others) expect(other).toMatchObject({ status: 'rejected', reason: { isUnsent: true } });
 });
+
+it('a server that takes a line separator of Unicode for the end of a line reads every message', async () => {
+  const program = `require('readline').createInterface({ input: process.stdin }).on('line', (line) => console.log(line))`;
+  const command = { command: process.execPath, args: ['-e', program], env: { PATH: process.env.PATH ?? '' } };
+  const transport = childTransport(command, createOutputTail());
+  onTestFinished(() => transport.close());
+  const heard: unknown[] = [];
+  const isLast = Promise.withResolvers<void>();
+  transport.onmessage = (one) => void (heard.push(one) === 2 && isLast.resolve());
+  await transport.start();
+  const sent = ['a\u2028b\u2029c\r\n', 'the end'].map(message);
+  await Promise.all(sent.map((one) => transport.send(one)));
+  await isLast.promise;
+  expect(heard).toEqual(sent);
+}, 10_000);
