@@ -72,10 +72,13 @@ function endedWith(outgoing: ServerResponse): AbortController {
 /** Reads a body whose length the HTTP server has checked. Rejects if the client leaves before the end. */
 function readText(incoming: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
+    if (incoming.destroyed) throw new Error(GONE); // it has emitted its last event
     const pieces = createBytePieces();
     incoming.on('data', pieces.add);
     incoming.on('end', () => resolve(pieces.take().toString()));
     incoming.on('error', reject);
-    incoming.on('close', () => reject(new Error('the client closed the connection'))); // no effect after the end
+    incoming.on('close', () => reject(new Error(GONE))); // no effect after the end
   });
 }
+
+const GONE = 'the client closed the connection';

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { IncomingMessage, request, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { createMcpDoor } from '../../../src/doors/mcp/mcp-door.ts';
+import { createNodeRequest } from '../../../src/doors/node-request.ts';
 import { createRestApp } from '../../../src/doors/rest/create-rest-app.ts';
 import { startServer } from '../../../src/doors/rest/start-server.ts';
 import { cribOf, folderWith } from '../../crib/workshop.ts';
@@ -109,3 +111,11 @@ it('a POST with an invalid Host is answered before its caller is identified', as
     expect(JSON.parse(await text(response))).toMatchObject({ error: { code: 'invalid_input' } });
   }
 });
+
+it('a body whose client left before it is read is an error, not awaited for ever', async () => {
+  const incoming = Object.assign(new IncomingMessage(new Socket()), { headers: { host: 'a' } });
+  const { text } = createNodeRequest(incoming, new ServerResponse(incoming));
+  incoming.destroy();
+  await once(incoming, 'close');
+  await expect(text()).rejects.toThrow('the client closed the connection');
+}, 10_000);
