@@ -112,7 +112,7 @@ it('a POST with an invalid Host is answered before its caller is identified', as
   }
 });
 
-it('a body whose client left before it is read is an error, not awaited for ever', async () => {
+it('reading the body of a request whose client has left is an error', async () => {
   const incoming = Object.assign(new IncomingMessage(new Socket()), { headers: { host: 'a' } });
   const { text } = createNodeRequest(incoming, new ServerResponse(incoming));
   incoming.destroy();
