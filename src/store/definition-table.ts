@@ -2,6 +2,7 @@ import { hash as hashOf } from 'node:crypto';
 import type { JsonObject } from '../core/json.ts';
 import {
   MOST_DEFINITIONS,
+  MOST_DEFINITIONS_IN_ALL,
   MOST_LABELS,
   type SeenDefinition,
   type StoredDefinitions,
@@ -54,7 +55,14 @@ export function definitions(engine: SqlEngine, now: () => number): StoredDefinit
             SELECT hash FROM toolcrib_definitions WHERE tool = ${tool}
             ORDER BY last_seen DESC, first_seen DESC, hash LIMIT ${MOST_DEFINITIONS})`,
       );
-      await writeAll([...inserts, ...limits, sql`DELETE FROM toolcrib_definitions WHERE last_seen < ${at - KEPT_MS}`]);
+      await writeAll([
+        ...inserts,
+        ...limits,
+        sql`DELETE FROM toolcrib_definitions WHERE last_seen < ${at - KEPT_MS}`,
+        sql`
+          DELETE FROM toolcrib_definitions WHERE last_seen < (
+            SELECT last_seen FROM toolcrib_definitions ORDER BY last_seen DESC LIMIT 1 OFFSET ${MOST_DEFINITIONS_IN_ALL - 1})`,
+      ]);
     },
     touch: async (touched) => {
       const at = now();

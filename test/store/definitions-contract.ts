@@ -1,10 +1,15 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { Store } from '../../src/core/ports/store.ts';
-import { MOST_DEFINITIONS } from '../../src/core/ports/stored-definitions.ts';
+import { MOST_DEFINITIONS, MOST_DEFINITIONS_IN_ALL } from '../../src/core/ports/stored-definitions.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
+import { sql } from '../../src/store/engines/sql-engine.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
 
 /** What every store keeps to about definitions of tools and labels. */
-export function definitionsContract(opened: (options?: Partial<StoreOptions>) => Promise<Store>): void {
+export function definitionsContract(
+  opened: (options?: Partial<StoreOptions>) => Promise<Store>,
+  place: () => Promise<string>,
+): void {
   const one = (hash: string, tool = 'pay') => ({ tool, hash, source: 's', definition: { description: hash } });
 
   it('keeps each definition once, with the times of its first and last sight', async () => {
@@ -33,6 +38,24 @@ export function definitionsContract(opened: (options?: Partial<StoreOptions>) =>
     expect(kept).toHaveLength(MOST_DEFINITIONS);
     expect(kept.map(({ hash }) => hash)).not.toContain('h0');
     expect(await definitions.of('gone')).toEqual([]);
+  });
+
+  it('keeps a bounded number of definitions in all, the newest', async () => {
+    const url = await place();
+    if (url === 'memory:') return; // no other connection can write to it
+    const { definitions } = await opened({ url, now: () => 1_000_000 });
+    const { engine } = await openEngine({ url, env: {} });
+    onTestFinished(() => engine.close());
+    const rows = sql`
+      INSERT INTO toolcrib_definitions (tool, hash, source, first_seen, last_seen, definition)
+      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${MOST_DEFINITIONS_IN_ALL})
+      SELECT 'tool ' || n, 'hash', 's', n, n, '{}' FROM numbers`;
+    await engine.write([rows]);
+    await definitions.add([one('a'), one('b')]);
+    const kept = (await definitions.seen()).map(({ tool }) => tool);
+    expect(kept).toHaveLength(MOST_DEFINITIONS_IN_ALL);
+    expect(kept).toEqual(expect.arrayContaining(['pay', 'tool 3', `tool ${MOST_DEFINITIONS_IN_ALL}`]));
+    expect(kept).not.toContain('tool 2');
   });
 
   it('keeps one label for a request', async () => {

@@ -45,7 +45,7 @@ export function storeContract(place: () => Promise<string>, emptyPlace = place):
   describe('schedules', () => schedulesContract(opened, place));
   describe('the audit', () => auditContract(opened));
   describe('keys that seal', () => sealKeysContract(opened, place));
-  describe('definitions and labels', () => definitionsContract(opened));
+  describe('definitions and labels', () => definitionsContract(opened, place));
   describe('emergency stops', () => stopsContract(opened, place));
   describe('status and end', () => endContract(opened));
 }

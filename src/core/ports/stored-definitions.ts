@@ -36,6 +36,8 @@ export interface SeenDefinition extends NewDefinition {
 
 /** Maximum number of definitions kept for a tool. */
 export const MOST_DEFINITIONS = 50;
+/** Maximum number of definitions kept in all: a server may list tools of other names at every change. */
+export const MOST_DEFINITIONS_IN_ALL = 50_000;
 
 /** Requests in words with the tools that answer them, for measuring search. */
 export interface StoredLabels {

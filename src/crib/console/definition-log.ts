@@ -1,6 +1,10 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { CribContext } from '../../core/ports/crib-context.ts';
-import type { SeenDefinition, StoredDefinitions } from '../../core/ports/stored-definitions.ts';
+import {
+  MOST_DEFINITIONS_IN_ALL,
+  type SeenDefinition,
+  type StoredDefinitions,
+} from '../../core/ports/stored-definitions.ts';
 import { defined } from '../../core/read-options.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { kindOf, type ToolSpec } from '../../core/tool-spec.ts';
@@ -65,6 +69,7 @@ export function createDefinitionLog(engine: Engine, { store, redact }: CribConte
     if (touched.length > 0) await stored.touch(touched);
     for (const spec of added) known.set(`${spec.name} ${definitionHash(spec)}`, Date.now());
     for (const { tool, hash } of touched) known.set(`${tool} ${hash}`, Date.now());
+    if (known.size > MOST_DEFINITIONS_IN_ALL + MOST_TOOLS) known = undefined; // the store has removed old ones
   });
   const lookQuietly = (): void =>
     void look().catch((cause: unknown) => {
