@@ -14,6 +14,7 @@ import { createEngineCore, type Engine, type EngineCore } from './engine.ts';
 import type { ChestHost } from './open-chest.ts';
 import { admit } from './sources/accept-spec.ts';
 import { type LiveSources, startSources } from './sources/live-sources.ts';
+import { requireCleanName } from './sources/name-clashes.ts';
 import { createSourceOutputs, type SourceOutputs } from './sources/source-output.ts';
 import type { SourceReport } from './sources/source-slot.ts';
 
@@ -86,6 +87,7 @@ export async function startEngine(fixed: FixedDefinition, first: CribDefinition)
 /** Starts the sources and builds the first generation of what they list. */
 async function startCore(core: EngineCore, outputs: SourceOutputs): Promise<StartedCore> {
   const { definition, codeSource, services, admission, warnings } = core;
+  const { redact } = core.fixed.context;
   const sources = await startSources({
     sources: [codeSource, ...definition.sources],
     onDuplicate: definition.onDuplicate,
@@ -98,7 +100,8 @@ async function startCore(core: EngineCore, outputs: SourceOutputs): Promise<Star
     },
     clock: systemClock,
     // Tools in code were checked when they were registered.
-    admit: (tool, source) => (source === codeSource ? tool : admit(tool, source, admission)),
+    admit: (tool, source) =>
+      source === codeSource ? tool : admit(requireCleanName(tool, source, redact), source, admission),
     onChange: core.markOld,
   });
   core.sources = sources;

@@ -52,6 +52,19 @@ const LISTS: Readonly<Record<string, (entry: Fields, settings: Fields, more: Fie
   },
 };
 
+it('a tool whose name contains the value of a secret is left out, and the value is told nowhere', async () => {
+  const server = await startServer();
+  server.give({
+    tools: [{ ...toolWith({ url: 'https://x.test' }), name: `t_${HIDDEN}` }, toolWith({ url: 'https://x.test' })],
+  });
+  const secrets = { victim: { env: 'TOOLCRIB_TEST_GRANT', hosts: [new URL(server.url).hostname] } };
+  const team = { http: server.url, headers: { authorization: 'Bearer ${secret:victim}' } };
+  const crib = await cribOf(folderWith({ 'toolcrib.yaml': JSON.stringify({ secrets, sources: { team } }) }));
+  expect(crib.catalog.specs.filter(({ source }) => source === 'team').map(({ name }) => name)).toEqual(['t']);
+  expect(warningsOf(crib)).toContain('has the value of a secret in its name');
+  expect(JSON.stringify([crib.warnings(), crib.catalog.specs])).not.toContain(HIDDEN);
+});
+
 describe.each(Object.keys(LISTS))('a tool of a remote list (%s) that names a secret', (way) => {
   const listed = (entry: Fields, settings: Fields, more: Fields = {}) => {
     const make = LISTS[way];

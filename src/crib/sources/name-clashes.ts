@@ -1,5 +1,7 @@
 import { claimsReservedName, clashWords, type HeldBack, resolve, type SourceList } from '../../core/catalog.ts';
 import { isReservedName, META_SOURCE } from '../../core/meta-tools.ts';
+import type { Redact } from '../../core/redact-result.ts';
+import type { Source } from '../../core/source.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { type Slot, useListing } from './source-slot.ts';
@@ -16,6 +18,14 @@ export function requireUnreserved(name: string, source: string): void {
     'reserved_name',
     `Tool "${name}" of ${source}: the name is reserved for a tool of Toolcrib itself; choose another name.`,
   );
+}
+
+/** Returns the tool of a source. Throws if its name contains the value of a secret, since names are listed, stored and logged as they are. */
+export function requireCleanName(tool: ToolSpec, { name, isLocal }: Source, redact: Redact): ToolSpec {
+  if (isLocal === true) return tool;
+  const names = [tool?.name, tool?.origin].filter((one) => typeof one === 'string'); // it is not validated yet
+  if (names.every((one) => redact(one) === one)) return tool;
+  throw new ToolcribError('secret_in_name', `A tool of ${name} has the value of a secret in its name.`);
 }
 
 /** Names that two lists claim. Reserved names do not count: their tools are skipped regardless of `onDuplicate`. */
