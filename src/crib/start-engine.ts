@@ -101,7 +101,7 @@ async function startCore(core: EngineCore, outputs: SourceOutputs): Promise<Star
     clock: systemClock,
     // Tools in code were checked when they were registered.
     admit: (tool, source) =>
-      source === codeSource ? tool : admit(requireCleanName(tool, source, redact), source, admission),
+      source === codeSource ? tool : requireCleanName(admit(tool, source, admission), source, redact),
     onChange: core.markOld,
   });
   core.sources = sources;

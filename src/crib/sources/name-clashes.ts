@@ -22,9 +22,7 @@ export function requireUnreserved(name: string, source: string): void {
 
 /** Returns the tool of a source. Throws if its name contains the value of a secret, since names are listed, stored and logged as they are. */
 export function requireCleanName(tool: ToolSpec, { name, isLocal }: Source, redact: Redact): ToolSpec {
-  if (isLocal === true) return tool;
-  const names = [tool?.name, tool?.origin].filter((one) => typeof one === 'string'); // it is not validated yet
-  if (names.every((one) => redact(one) === one)) return tool;
+  if (isLocal === true || [tool.name, tool.origin].every((one) => redact(one) === one)) return tool;
   throw new ToolcribError('secret_in_name', `A tool of ${name} has the value of a secret in its name.`);
 }
 
