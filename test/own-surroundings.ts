@@ -5,10 +5,15 @@ import { afterAll, vi } from 'vitest';
 
 // Files share a process: what one of them changes in it does not reach the next.
 const before = { ...process.env };
+const timer = globalThis.setTimeout;
 afterAll(() => {
+  vi.restoreAllMocks(); // first: what is spied on may be a fake timer
   vi.useRealTimers();
   vi.unstubAllGlobals();
-  vi.restoreAllMocks();
+  const isReal = globalThis.setTimeout === timer;
+  globalThis.setTimeout = timer;
+  if (!isReal)
+    throw new Error('This file left a fake setTimeout: end spies and stubs of it before vi.useRealTimers().');
   for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
   Object.assign(process.env, before);
 });

@@ -31,12 +31,13 @@ it('tasks run when they are due, in the order of their times', () => {
 it('a timer of Node that fires early runs no task', () => {
   fakeTime();
   let fire = (): void => {};
-  vi.spyOn(globalThis, 'setTimeout').mockImplementationOnce((task) => {
-    fire = task as () => void;
-    return { ref: () => {}, unref: () => {} } as unknown as NodeJS.Timeout; // only these are used
+  vi.stubGlobal('setTimeout', (task: () => void) => {
+    fire = task;
+    return { ref: () => {}, unref: () => {} }; // only these are used
   });
   const task = vi.fn();
   createDeadlines().setTimer(50, task);
+  vi.unstubAllGlobals(); // before the real timers are back, or it would bring back the fake ones
   vi.advanceTimersByTime(49.5);
   fire();
   expect(task).not.toHaveBeenCalled();
