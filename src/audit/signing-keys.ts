@@ -58,6 +58,7 @@ async function readPrivately(path: string, forbidden: number): Promise<string> {
   const read = await readPrivateFile(path, { forbidden, maxBytes: MAX_BYTES });
   if ('text' in read) return read.text;
   if (read.problem === 'not a file') throw new Error('it is not a file');
+  if (read.problem === 'too large') throw new Error('it is too large to be a key');
   throw new Error(
     'it is readable for other users. Run "chmod 600" on it, or use another key if others may have read it',
   );

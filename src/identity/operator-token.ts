@@ -142,6 +142,7 @@ async function readToken({ path, forbidden, isToken }: TokenFile): Promise<strin
 const PROBLEMS = {
   'not a file': 'is not a file. Remove it to create a new one',
   'open to others': 'is readable for other users. Run "chmod 600" on it, or remove it to create a new one',
+  'too large': 'is too large to be an operator token. Remove it to create a new one',
 } as const;
 
 /** Creates the token. If several processes start at once, the first creates it and the others read it. */

@@ -1,5 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf, messageOf, ToolcribError } from '../core/tool-error.ts';
 
@@ -8,6 +21,9 @@ const AUDIT = 'audit';
 const KEY = join(AUDIT, 'key.pem');
 /** Checkpoints, and the file that names the origin of their chains. Earlier versions used the shorter names. */
 const CHECKPOINT = /^(?:origin|(?:[0-9a-f]{24}|[0-9a-f]{16})\.[0-9a-z-]+)\.json$/;
+
+/** More than any token, key or checkpoint. */
+const MAX_BYTES = 65_536;
 
 /** `kept`: the reason why the file stays in its old place. */
 type Moved = 'moved' | 'absent' | { readonly kept: string };
@@ -21,7 +37,7 @@ export function adoptState(from: string, to: string): readonly string[] {
   if (from === to) return [];
   try {
     const moved = new Map<string, Moved>([[TOKEN, moveFile(TOKEN, from, to)]]);
-    moved.set(KEY, moveFile(KEY, from, to));
+    moved.set(KEY, isLink(join(from, AUDIT)) ? { kept: 'its folder is a link' } : moveFile(KEY, from, to));
     const hasKey = typeof moved.get(KEY) === 'string';
     for (const name of hasKey ? checkpointsIn(from) : []) moved.set(name, moveFile(name, from, to));
     removeEmpty(join(from, AUDIT));
@@ -52,17 +68,29 @@ function moveFile(name: string, fromFolder: string, toFolder: string): Moved {
   return 'moved';
 }
 
-/** A file that other users can read is not moved: it may have come with the folder, and its author may know it. */
+/** A file that other users can read or own is not moved: it may have come with the folder, and its author may know it. */
 function readPrivate(path: string): string | undefined | { readonly kept: string } {
+  let file: number | undefined;
   try {
-    const found = lstatSync(path);
+    if (!lstatSync(path).isFile()) return { kept: 'it is not a regular file' };
+    file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)); // it may have been replaced meanwhile
+    const found = fstatSync(file);
     if (!found.isFile()) return { kept: 'it is not a regular file' };
     if (process.platform !== 'win32' && (found.mode & 0o077) !== 0) return { kept: 'other users can read it' };
-    return readFileSync(path, 'latin1');
+    if (process.platform !== 'win32' && found.uid !== process.getuid?.()) return { kept: 'it belongs to another user' };
+    if (found.size > MAX_BYTES) return { kept: 'it is too large' };
+    return readFileSync(file, 'latin1');
   } catch (cause) {
     if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(String(codeOf(cause)))) return undefined;
     throw cause;
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
+}
+
+/** True for a link in the place of the folder of the key: it may lead to the key of another configuration. */
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
 function checkpointsIn(folder: string): readonly string[] {

@@ -8,7 +8,7 @@ import { codeOf } from '../core/tool-error.ts';
 interface PrivateFileOptions {
   /** Mode bits that the file may not have. */
   readonly forbidden: number;
-  /** Read limit. */
+  /** The size of the largest file that is read. The beginning of a larger one counts for nothing. */
   readonly maxBytes: number;
 }
 
@@ -19,12 +19,13 @@ export const FORBIDDEN = { own: 0o077, named: 0o027 } as const;
 export async function readPrivateFile(
   path: string,
   { forbidden, maxBytes }: PrivateFileOptions,
-): Promise<{ readonly text: string } | { readonly problem: 'not a file' | 'open to others' }> {
+): Promise<{ readonly text: string } | { readonly problem: 'not a file' | 'open to others' | 'too large' }> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // without O_NONBLOCK, a named pipe would block
   try {
     const found = await file.stat();
     if (!found.isFile()) return { problem: 'not a file' };
     if (process.platform !== 'win32' && (found.mode & forbidden) !== 0) return { problem: 'open to others' };
+    if (found.size > maxBytes) return { problem: 'too large' };
     const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes), 0, maxBytes, 0);
     return { text: buffer.toString('latin1', 0, bytesRead) };
   } finally {

@@ -350,6 +350,7 @@ describe('extensions.audit.key', () => {
       },
     ],
     ['is readable for other users', (file) => chmodSync(file, 0o644)],
+    ['is too large', (file) => writeFileSync(file, '\n'.repeat(5000), { flag: 'a' })],
     [
       'is a folder',
       (file) => {

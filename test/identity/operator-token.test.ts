@@ -133,6 +133,7 @@ describe('the token in the file that TOOLCRIB_OPERATOR_TOKEN_FILE names', () => 
     ['with spaces', 'correct horse battery staple', 0o600],
     ['that is too long', 'x'.repeat(513), 0o600],
     ['that is empty', '', 0o600],
+    ['that goes on where it is not read', `correct-horse-battery${' '.repeat(600)}x`, 0o600],
   ])('%s opens nothing, and is not repeated', async (_, text, mode) => {
     const file = named(text, mode);
     const crib = await cribWith(undefined);

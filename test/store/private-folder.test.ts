@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -10,6 +11,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -40,6 +42,12 @@ function place(): Place {
 const find = ({ project, home }: Place): PrivateFolder => findPrivateFolder(project, { XDG_STATE_HOME: home });
 const pathOf = (at: Place): string => find(at).path ?? '';
 const idOf = ({ project }: Place): string => readFileSync(join(project, '.toolcrib/id'), 'utf8').trim();
+
+/** Only root can give files away. */
+const belongsToAnother: [string, (path: string) => void] = [
+  'belongs to another user',
+  (path) => chownSync(path, NOBODY, NOBODY),
+];
 
 /** Writes what an earlier version kept beside the configuration. */
 function writeOld({ project }: Place, mode = 0o600): Readonly<Record<string, string>> {
@@ -279,6 +287,32 @@ describe('files of an earlier version beside the configuration', () => {
       expect.stringMatching(/key\.pem was not moved, because other users can read it\. Remove it\.$/),
     ]);
     expect(readdirSync(path)).toEqual(['configuration']);
+  });
+
+  it.each<[string, (path: string) => void]>([
+    ['is too large', (path) => truncateSync(path, 3_000_000_000)],
+    ['is a named pipe', (path) => execFileSync('sh', ['-c', 'rm "$1"; mkfifo -m 600 "$1"', 'sh', path])],
+    ['is a link', (path) => execFileSync('sh', ['-c', 'mv "$1" "$1.old"; ln -s "$1.old" "$1"', 'sh', path])],
+    ...(process.getuid?.() === 0 ? [belongsToAnother] : []),
+  ])('are not used if the file %s', (_, change) => {
+    const at = place();
+    writeOld(at);
+    for (const name of ['operator-token', 'audit/key.pem']) change(join(at.project, '.toolcrib', name));
+    const { path = '', warnings } = find(at);
+    expect(warnings).toEqual([
+      expect.stringMatching(/operator-token was not moved, because it [^.]+\. Remove it\.$/),
+      expect.stringMatching(/key\.pem was not moved, because it [^.]+\. Remove it\.$/),
+    ]);
+    expect(readdirSync(path)).toEqual(['configuration']);
+  });
+
+  it('are not taken from another configuration, to which a link in the place of the folder leads', () => {
+    const [at, other] = [place(), place()];
+    const files = writeOld(other);
+    mkdirSync(join(at.project, '.toolcrib'));
+    symlinkSync(join(other.project, '.toolcrib/audit'), join(at.project, '.toolcrib/audit'));
+    expect(find(at).warnings).toEqual([expect.stringContaining('because its folder is a link')]);
+    expect(readFileSync(join(other.project, '.toolcrib/audit/key.pem'), 'utf8')).toBe(files['audit/key.pem']);
   });
 
   it('do not replace existing files', () => {
