@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { vi } from 'vitest';
 import type { Crib, Extension, ToolSpec } from '../../../src/index.ts';
 import { withPrograms } from '../../kinds/shell/shell-shop.ts';
 import { ALICE, outcomeOf, type Place, type Row, showCrib, type Written } from './rows.ts';
@@ -144,6 +145,7 @@ const watcher: Extension = {
 
 /** The tools of each source, their answers, and what remains after an invalid edit. */
 async function show({ crib, folder }: Place): Promise<Readonly<Record<string, unknown>>> {
+  await vi.waitUntil(() => crib.sources().every(({ state }) => state !== 'starting')); // a busy machine starts none of them quickly
   const atFirst = new Map(crib.sources().map(({ name, state }) => [name, state]));
   for (const spec of SPECS) await crib.store?.specs.put(spec, 'ann');
   await crib.reloadStored();
