@@ -52,17 +52,33 @@ const LISTS: Readonly<Record<string, (entry: Fields, settings: Fields, more: Fie
   },
 };
 
-it('a tool whose name contains the value of a secret is left out, and the value is told nowhere', async () => {
+it('a tool whose name, tag or argument contains the value of a secret is left out, and the value is told nowhere, also not by a later start that cannot read the secret', async () => {
   const server = await startServer();
+  const honest = toolWith({ url: 'https://x.test' });
+  const input = { type: 'object', properties: { [HIDDEN]: { type: 'string' } } };
   server.give({
-    tools: [{ ...toolWith({ url: 'https://x.test' }), name: `t_${HIDDEN}` }, toolWith({ url: 'https://x.test' })],
+    tools: [
+      { ...honest, name: `t_${HIDDEN}` },
+      { ...honest, name: 'tagged', tags: [HIDDEN] },
+      { ...honest, name: 'asking', input },
+      { ...honest, description: `uses ${HIDDEN}` },
+    ],
   });
   const secrets = { victim: { env: 'TOOLCRIB_TEST_GRANT', hosts: [new URL(server.url).hostname] } };
-  const team = { http: server.url, headers: { authorization: 'Bearer ${secret:victim}' } };
-  const crib = await cribOf(folderWith({ 'toolcrib.yaml': JSON.stringify({ secrets, sources: { team } }) }));
-  expect(crib.catalog.specs.filter(({ source }) => source === 'team').map(({ name }) => name)).toEqual(['t']);
+  const team = { http: server.url, trust: true, headers: { authorization: 'Bearer ${secret:victim}' } };
+  const folder = folderWith({ 'toolcrib.yaml': JSON.stringify({ secrets, sources: { team } }) });
+  const crib = await cribOf(folder);
+  const namesOf = ({ catalog }: Crib) =>
+    catalog.specs.filter(({ source }) => source === 'team').map(({ name }) => name);
+  expect(namesOf(crib)).toEqual(['t']);
   expect(warningsOf(crib)).toContain('has the value of a secret in its name');
-  expect(JSON.stringify([crib.warnings(), crib.catalog.specs])).not.toContain(HIDDEN);
+  expect(JSON.stringify([crib.warnings(), crib.catalog.specs.map(({ name }) => name)])).not.toContain(HIDDEN);
+  await crib.close();
+
+  vi.stubEnv('TOOLCRIB_TEST_GRANT', undefined);
+  const later = await cribOf(folder);
+  expect(namesOf(later)).toContain('t');
+  expect(JSON.stringify([later.warnings(), later.catalog.specs])).not.toContain(HIDDEN);
 });
 
 describe.each(Object.keys(LISTS))('a tool of a remote list (%s) that names a secret', (way) => {

@@ -61,7 +61,7 @@ export async function openConfiguration(options: ReadCribOptions, observe?: Obse
   const secrets = createSecrets(secretsOf, { env, folder });
   const redact = createRedact(secrets);
   const warn = (message: string) => process.emitWarning(redact(message), 'ToolcribWarning');
-  const store = lazyStore(() => openStoreOf(loaded(), options, { secrets, warn }));
+  const store = lazyStore(() => openStoreOf(loaded(), options, { secrets, warn }), redact);
   const [used, first] = [createSourceSecrets(secrets), config()];
   const executorPorts = {
     folder,

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../core/json.ts';
-import type { KeptListPort, Store } from '../../core/ports/store.ts';
+import type { KeptListPort, Store, StoredList } from '../../core/ports/store.ts';
+import { type Redact, redactData } from '../../core/redact-result.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import { createListeners } from '../../system/listeners.ts';
 
@@ -12,8 +13,8 @@ export interface LazyStore extends Store {
 /** The parts of a store. All their methods return a promise, except those that take a listener. */
 type PartName = Exclude<keyof Store, 'status' | 'requireWritable' | 'close'>;
 
-/** Creates a store that is opened at its first use, as most commands do not need it. */
-export function lazyStore(open: () => Promise<Store>): LazyStore {
+/** Creates a store that is opened at its first use, as most commands do not need it. `redact` removes secrets from lists of sources. */
+export function lazyStore(open: () => Promise<Store>, redact: Redact = (text) => text): LazyStore {
   const listeners = createListeners();
   const announce = <T>(result: T): T => {
     listeners.tell();
@@ -28,8 +29,8 @@ export function lazyStore(open: () => Promise<Store>): LazyStore {
     });
     return opening;
   };
-  const specs = lazyPart(opened, 'specs');
-  const own: Pick<LazyStore, 'specs' | Exclude<keyof Store, PartName>> = {
+  const [specs, lists] = [lazyPart(opened, 'specs'), lazyPart(opened, 'lists')];
+  const own: Pick<LazyStore, 'specs' | 'lists' | Exclude<keyof Store, PartName>> = {
     specs: {
       list: specs.list,
       history: specs.history,
@@ -39,6 +40,7 @@ export function lazyStore(open: () => Promise<Store>): LazyStore {
       remove: async (name, by) => announce(await specs.remove(name, by)),
       onChange: listeners.add,
     },
+    lists: { get: lists.get, put: (source, list) => lists.put(source, withoutSecrets(list, redact)) },
     async status() {
       try {
         return await (await opened()).status();
@@ -58,6 +60,20 @@ export function lazyStore(open: () => Promise<Store>): LazyStore {
       return parts[name as PartName];
     },
   });
+}
+
+/**
+ * A list without secrets: it may be shown by a process that does not know their values, because a secret was rotated or
+ * cannot be read. Tools with a secret in their name are left out. Without its hash and validators the list counts as
+ * changed, so it is only shown until the source answers.
+ */
+function withoutSecrets(list: StoredList, redact: Redact): StoredList {
+  const { specs, about = {} } = list;
+  const text = JSON.stringify([specs, about]);
+  if (redact(text) === text) return list;
+  const { validators: _validators, ...rest } = redactData(about, redact);
+  const clean = specs.filter(({ name }) => typeof name !== 'string' || redact(name) === name);
+  return { ...list, hash: `redacted ${list.hash}`, specs: redactData(clean, redact), about: rest };
 }
 
 /** Creates a part whose methods open the store first. */

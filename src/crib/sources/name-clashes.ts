@@ -1,4 +1,5 @@
 import { claimsReservedName, clashWords, type HeldBack, resolve, type SourceList } from '../../core/catalog.ts';
+import { isRecord } from '../../core/json.ts';
 import { isReservedName, META_SOURCE } from '../../core/meta-tools.ts';
 import type { Redact } from '../../core/redact-result.ts';
 import type { Source } from '../../core/source.ts';
@@ -20,10 +21,16 @@ export function requireUnreserved(name: string, source: string): void {
   );
 }
 
-/** Returns the tool of a source. Throws if its name contains the value of a secret, since names are listed, stored and logged as they are. */
+/** Returns the tool of a source. Throws if a name in it contains the value of a secret, since names are listed, stored and logged as they are. */
 export function requireCleanName(tool: ToolSpec, { name, isLocal }: Source, redact: Redact): ToolSpec {
-  if (isLocal === true || [tool.name, tool.origin].every((one) => redact(one) === one)) return tool;
-  throw new ToolcribError('secret_in_name', `A tool of ${name} has the value of a secret in its name.`);
+  if (isLocal === true) return tool;
+  const { properties } = tool.input;
+  const named = [...tool.tags, ...(isRecord(properties) ? Object.keys(properties) : [])];
+  if ([tool.name, tool.origin, ...named].every((one) => redact(one) === one)) return tool;
+  throw new ToolcribError(
+    'secret_in_name',
+    `A tool of ${name} has the value of a secret in its name, a tag or an argument.`,
+  );
 }
 
 /** Names that two lists claim. Reserved names do not count: their tools are skipped regardless of `onDuplicate`. */
