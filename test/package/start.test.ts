@@ -63,6 +63,21 @@ interface Loaded {
   readonly parts: readonly string[];
 }
 
+/** Writes a module that reports what a process has loaded when it ends. */
+function writeSpy() {
+  const report = join(home, 'loaded.json');
+  const spy = join(home, 'spy.cjs');
+  writeFileSync(
+    spy,
+    `const vm = require('node:vm');
+     const files = [], scripts = [];
+     require('node:module').registerHooks({ load(url, context, next) { files.push(url); return next(url, context); } });
+     vm.Script = class extends vm.Script { constructor(text, options) { super(text, options); scripts.push([options.filename, this.cachedDataRejected]); } };
+     process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(report)}, JSON.stringify({ files, scripts, parts: process.moduleLoadList })));`,
+  );
+  return { report, spy };
+}
+
 /** The one file that was kept. */
 function keptFile(): string {
   const [name = '', ...others] = kept();
@@ -72,16 +87,7 @@ function keptFile(): string {
 
 describe('the built command', () => {
   it('loads one file of compiled code, and no more of Node than it uses', async () => {
-    const report = join(home, 'loaded.json');
-    const spy = join(home, 'spy.cjs');
-    writeFileSync(
-      spy,
-      `const vm = require('node:vm');
-       const files = [], scripts = [];
-       require('node:module').registerHooks({ load(url, context, next) { files.push(url); return next(url, context); } });
-       vm.Script = class extends vm.Script { constructor(text, options) { super(text, options); scripts.push([options.filename, this.cachedDataRejected]); } };
-       process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(report)}, JSON.stringify({ files, scripts, parts: process.moduleLoadList })));`,
-    );
+    const { spy, report } = writeSpy();
     await toolcrib(['list']);
     expect(await toolcrib(['list'], { NODE_OPTIONS: `--require ${spy}` })).toContain(LISTED);
     const { files, scripts, parts } = JSON.parse(readFileSync(report, 'utf8')) as Loaded; // written just now
@@ -89,6 +95,29 @@ describe('the built command', () => {
     expect(scripts).toEqual([[join(dirname(MAIN), 'run-cli.cjs'), false]]);
     const heavy = ['crypto', 'child_process', 'worker_threads', 'sqlite', 'http', 'https', 'dns'];
     expect(heavy.filter((name) => parts.includes(`NativeModule ${name}`))).toEqual([]);
+  });
+
+  it('calls a tool of a server on stdio without loading the MCP SDK', async () => {
+    const { spy, report } = writeSpy();
+    const answers = `{
+      initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } },
+      'tools/list': { tools: [{ name: 'greet', inputSchema: { type: 'object' } }] },
+      'tools/call': { content: [{ type: 'text', text: 'Hello.' }] },
+    }`;
+    writeFileSync(
+      join(project, 'server.cjs'),
+      `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+         const { id, method } = JSON.parse(line), result = (${answers})[method];
+         const answer = result ? { result } : { error: { code: -32601, message: 'Method not found' } };
+         if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+       });`,
+    );
+    writeFileSync(join(project, 'toolcrib.yaml'), 'sources:\n  s: { mcp: { command: node, args: [./server.cjs] } }\n');
+    const env = { NODE_OPTIONS: `--require ${spy}` };
+    expect(await toolcrib(['call', 's_greet'], env)).toContain('Hello.');
+    const { files } = JSON.parse(readFileSync(report, 'utf8')) as Loaded; // written just now
+    expect(files).toContain(pathToFileURL(MAIN).href);
+    expect(files.filter((url) => url.includes('/packages/'))).toEqual([]);
   });
 
   it('prints the same from cached code, and leaves nothing in the project', async () => {

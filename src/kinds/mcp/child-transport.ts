@@ -15,11 +15,6 @@ export interface ServerCommand extends ChildCommand {
   readonly notGiven?: string;
 }
 
-/** The stdin and stdout of a server that runs as our child. */
-interface ChildTransport extends ServerTransport {
-  readonly pid: null;
-}
-
 /** Most bytes waiting for the server to read; a slow reader must not fill our memory. */
 const MAX_WAITING_BYTES = 50_000_000;
 /** Grace period for the server to exit after its stdin was closed. */
@@ -31,7 +26,7 @@ const END_KNOWN_MS = 5000;
 /** Bytes of output kept for each run. */
 const SAID_BYTES = 8192;
 
-/** Runs a server as a child process, started by the SDK's `start`. Its stderr, and stdout lines that are not messages, go to `output`. */
+/** Runs a server as a child process, from `start` on. Its stderr, and stdout lines that are not messages, go to `output`. */
 export function childTransport(command: ServerCommand, output: OutputTail): ServerTransport {
   let child: Child | undefined;
   let end: ChildEnd | undefined;
@@ -60,8 +55,7 @@ export function childTransport(command: ServerCommand, output: OutputTail): Serv
     },
   });
 
-  const transport: ChildTransport = {
-    pid: null,
+  const transport: ServerTransport = {
     failureOf: toFailure,
     mayStillAnswer: () => true,
     forget: () => {},

@@ -1,14 +1,12 @@
-import type { Client, ClientOptions } from '@modelcontextprotocol/client';
-import type { JsonObject } from '../../core/json.ts';
-import type { Clock } from '../../core/ports/crib-context.ts';
-import { messageOf, passingReason, ToolcribError } from '../../core/tool-error.ts';
+import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { beginningOf } from '../../core/visible-text.ts';
 import { FetchError, isNeverSent } from '../../system/fetch/fetch-error.ts';
-import { packageVersion } from '../../system/package-version.ts';
+import { type Agreement, ENVELOPE, shakeHands } from './handshake.ts';
 import { McpFailure, statusOf } from './mcp-failure.ts';
-import type { ClientSdk, McpConnection, McpEra, OpenOptions } from './open-connection.ts';
+import type { McpConnection, McpEra, OpenOptions } from './open-connection.ts';
 import { LONGEST_START_MS } from './start-watch.ts';
-import { createWireRequests, type ServerTransport, type WireRequests } from './wire-requests.ts';
+import { createSubscriptions, followTools, type Subscriptions } from './tool-changes.ts';
+import { createWireRequests, type ServerTransport, type WireMessage, type WireRequests } from './wire-requests.ts';
 
 /** The outcome of a connection attempt. */
 export type Connected =
@@ -30,32 +28,35 @@ interface Connecting {
   begin(transport: ServerTransport): void;
 }
 
-/** Lets the SDK negotiate the protocol era with a server; our own requests bypass the SDK from then on. Never rejects. */
-export async function connectClient(
-  sdk: ClientSdk,
-  transport: ServerTransport,
-  connecting: Connecting,
-): Promise<Connected> {
+/** Agrees with a server on a revision of the protocol. Never rejects. */
+export async function connectClient(transport: ServerTransport, connecting: Connecting): Promise<Connected> {
   const { options, era, begin } = connecting;
-  const client = new sdk.Client(SELF, {
-    capabilities: {},
-    versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeMsOf(options) } },
-    jsonSchemaValidator: NO_VALIDATOR,
-  });
+  let agreed: Agreement | undefined;
+  const tools = { onChange: () => {} };
   const closed = Promise.withResolvers<void>();
-  const requests = createWireRequests(transport, () => envelopeOf(sdk, client));
-  const { onclose } = transport;
+  const subscriptions = createSubscriptions(transport, ENVELOPE);
+  const requests = createWireRequests(transport, {
+    envelope: () => (agreed?.era === 'modern' ? ENVELOPE : undefined),
+    onOther(message) {
+      if (message.method === TOOLS_CHANGED) tools.onChange();
+      else if (!subscriptions.take(message)) answerServer(transport, message);
+    },
+  });
   transport.onclose = () => {
-    onclose?.();
     requests.fail(transport.failureOf(undefined, 0));
+    subscriptions.close();
     closed.resolve();
   };
-  client.onerror = () => {}; // the sender of a request gets its error; other errors are protocol noise
   begin(transport);
   try {
-    await client.connect(requests.transport, {
-      timeout: connectMsOf(options),
-      ...(era === 'legacy' && { prior: { kind: 'legacy' as const } }),
+    await transport.start();
+    agreed = await shakeHands({
+      transport,
+      requests,
+      era,
+      mustAnswer: options.address.kind !== 'child',
+      probeMs: probeMsOf(options),
+      timeoutMs: connectMsOf(options),
     });
   } catch (cause) {
     const words = transport.lastWords();
@@ -64,20 +65,38 @@ export async function connectClient(
     return { ok: false, failure, status: statusOf(cause), hasEnded: words !== undefined };
   }
   transport.keepAlive?.(false);
-  return { ok: true, connection: toConnection(client, { transport, requests, closed, options }) };
+  return { ok: true, connection: toConnection(agreed, { transport, requests, subscriptions, tools, closed, options }) };
+}
+
+const TOOLS_CHANGED = 'notifications/tools/list_changed';
+
+/** Answers requests of older servers: this client offers nothing that a server may ask for. */
+function answerServer(transport: ServerTransport, { id, method }: WireMessage): void {
+  if (method === undefined || (typeof id !== 'string' && typeof id !== 'number')) return;
+  const answer = method === 'ping' ? { result: {} } : { error: { code: -32_601, message: 'Method not found' } };
+  void transport.send({ jsonrpc: '2.0', id, ...answer }).catch(() => {}); // the server may be gone
 }
 
 interface Connection {
   readonly transport: ServerTransport;
   readonly requests: WireRequests;
+  readonly subscriptions: Subscriptions;
+  /** Called when the server reports a change of its tool list. */
+  readonly tools: { onChange(): void };
   readonly closed: PromiseWithResolvers<void>;
   readonly options: OpenOptions;
 }
 
-function toConnection(client: Client, { transport, requests, closed, options }: Connection): McpConnection {
+function toConnection({ era, reportsToolChanges }: Agreement, parts: Connection): McpConnection {
+  const { transport, requests, subscriptions, tools, closed, options } = parts;
   let whyGone: string | undefined;
+  let stopListening = () => {};
+  const stopFollowing = (): void => {
+    tools.onChange = () => {};
+    stopListening();
+  };
   const connection: McpConnection = {
-    era: client.getProtocolEra() ?? 'legacy',
+    era,
     openedAt: options.clock.now(),
     request: requests.send,
     closed: closed.promise,
@@ -92,29 +111,18 @@ function toConnection(client: Client, { transport, requests, closed, options }: 
       await transport.close();
     },
   };
-  const stopFollowing = followTools(client, {
-    clock: options.idleClock,
-    onToolsChanged: () => options.onToolsChanged(connection),
-    onRefused(cause) {
-      whyGone = wordsOf(cause, transport);
-      closed.resolve(); // requests in flight may still be answered
-    },
-  });
+  tools.onChange = () => options.onToolsChanged(connection);
+  if (era === 'modern' && reportsToolChanges)
+    stopListening = followTools(subscriptions, {
+      clock: options.idleClock,
+      onToolsChanged: tools.onChange,
+      onRefused(cause) {
+        whyGone = wordsOf(cause, transport);
+        closed.resolve(); // requests in flight may still be answered
+      },
+    });
   return connection;
 }
-
-/** The `_meta` envelope of our own requests in the modern era, the same as the SDK sends. */
-function envelopeOf(sdk: ClientSdk, client: Client): JsonObject | undefined {
-  if (client.getProtocolEra() !== 'modern') return undefined;
-  return {
-    [sdk.PROTOCOL_VERSION_META_KEY]: client.getNegotiatedProtocolVersion() ?? '',
-    [sdk.CLIENT_INFO_META_KEY]: SELF,
-    [sdk.CLIENT_CAPABILITIES_META_KEY]: {},
-  };
-}
-
-/** The client info that servers see. */
-export const SELF = { name: 'toolcrib', version: packageVersion() };
 
 /** Longer than our own timeout, which gives the better message. */
 function connectMsOf({ address, timeoutMs }: OpenOptions): number {
@@ -131,12 +139,7 @@ function probeMsOf({ address, timeoutMs }: OpenOptions): number {
 /** After this time the client falls back to the older handshake; a modern server that was only slow to start knows it, too. */
 const LONGEST_PROBE_MS = 10_000;
 
-/** Disables the SDK's validation: the pipeline checks results against the schemas in the catalog. */
-const NO_VALIDATOR: NonNullable<ClientOptions['jsonSchemaValidator']> = {
-  getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }), // unused by our requests
-};
-
-/** Prefers our own error message to the one that the SDK wrapped around it. */
+/** Prefers our own error message to one that was wrapped around it. */
 function wordsOf(cause: unknown, { failureOf }: ServerTransport): string {
   for (let at = cause; at instanceof Error; at = at.cause)
     if (isNeverSent(at)) return failureOf(at, 0).message;
@@ -155,49 +158,4 @@ function idleOrAborted(requests: WireRequests, signal: AbortSignal): Promise<voi
     if (signal.aborted) end();
     requests.idle().then(end, end);
   });
-}
-
-/** A listener for changes of a server's tool list. */
-interface ToolsFollower {
-  readonly clock: Clock;
-  onToolsChanged(): void;
-  /** Called when the server can no longer be connected to. */
-  onRefused(cause: unknown): void;
-}
-
-const FIRST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 60_000;
-
-/**
- * Reports changes of the tool list: legacy servers send notifications, modern ones need a subscription, which is
- * opened again if it breaks off. Returns a function that stops listening.
- */
-function followTools(client: Client, { clock, onToolsChanged, onRefused }: ToolsFollower): () => void {
-  let isStopped = false;
-  let stopTimer = () => {};
-  client.setNotificationHandler('notifications/tools/list_changed', () => {
-    if (!isStopped) onToolsChanged();
-  });
-  let isAgain = false;
-  const listen = async (lastPauseMs: number): Promise<void> => {
-    let pauseMs = Math.min(lastPauseMs * 2, LONGEST_PAUSE_MS);
-    try {
-      const subscription = await client.listen({ toolsListChanged: true });
-      pauseMs = FIRST_PAUSE_MS;
-      if (isAgain && !isStopped) onToolsChanged(); // changes were missed in between
-      if ((await subscription.closed) === 'local') return;
-    } catch (cause) {
-      if (!isStopped && passingReason(cause) === 'connection') return onRefused(cause);
-      // Subscribing failed for now; the next call to a tool shows more.
-    }
-    if (isStopped || client.transport === undefined) return;
-    isAgain = true;
-    stopTimer = clock.setTimer(pauseMs, () => void listen(pauseMs));
-  };
-  if (client.getProtocolEra() === 'modern' && client.getServerCapabilities()?.tools?.listChanged === true)
-    void listen(FIRST_PAUSE_MS / 2);
-  return () => {
-    isStopped = true;
-    stopTimer();
-  };
 }

@@ -105,8 +105,9 @@ function toBusy(status: number, host: string, { cause, retryAfterMs }: Failing):
   return new McpFailure('busy', `${host} answered with status ${status}`, { cause, isAnswer: true, ...when });
 }
 
-/** The HTTP status of an SDK error. */
-export function statusOf(cause: unknown): number | undefined {
+/** The HTTP status of an SDK error, or of the one that a failure comes from. */
+export function statusOf(thrown: unknown): number | undefined {
+  const cause = thrown instanceof McpFailure ? thrown.cause : thrown;
   const { status } = (cause ?? {}) as { readonly status?: unknown }; // read as unknown
   return typeof status === 'number' ? status : undefined;
 }

@@ -67,23 +67,23 @@ async function openNow(options: OpenOptions, see: OpenOptions['onStart']): Promi
 /** Tries the newest protocol first. If an old server exits or does not know the path, falls back to the older ones. */
 async function open(options: OpenOptions, begin: (transport: ServerTransport) => void): Promise<McpConnection> {
   const { address, era } = options;
-  const sdk = await import('@modelcontextprotocol/client');
   if (address.kind === 'child') {
     const start = async () => childTransport(await address.command(), options.output);
-    const first = await connectClient(sdk, await start(), { options, era, begin });
+    const first = await connectClient(await start(), { options, era, begin });
     if (first.ok) return first.connection;
     if (era === 'legacy' || !first.hasEnded) throw first.failure;
     // Some servers exit on any request before `initialize`.
-    return connectionOf(await connectClient(sdk, await start(), { options, era: 'legacy', begin }));
+    return connectionOf(await connectClient(await start(), { options, era: 'legacy', begin }));
   }
+  const sdk = await import('@modelcontextprotocol/client');
   const remote = await address.remote(sdk);
   if (address.type === 'sse')
-    return connectionOf(await connectClient(sdk, httpTransport(sdk, remote, 'sse'), { options, era: 'legacy', begin }));
-  const first = await connectClient(sdk, httpTransport(sdk, remote, 'http'), { options, era, begin });
+    return connectionOf(await connectClient(httpTransport(sdk, remote, 'sse'), { options, era: 'legacy', begin }));
+  const first = await connectClient(httpTransport(sdk, remote, 'http'), { options, era, begin });
   if (first.ok) return first.connection;
   const isOther = address.type === undefined && [400, 404, 405].includes(first.status ?? 0);
   if (!isOther) throw first.failure;
-  const older = await connectClient(sdk, httpTransport(sdk, remote, 'sse'), { options, era: 'legacy', begin });
+  const older = await connectClient(httpTransport(sdk, remote, 'sse'), { options, era: 'legacy', begin });
   if (older.ok) return older.connection;
   throw first.failure; // it does not speak the older transport either
 }
@@ -105,7 +105,7 @@ export type McpAddress =
       remote(sdk: ClientSdk): MaybePromise<RemoteAddress>;
     };
 
-/** The SDK, loaded lazily by the first connection. */
+/** The SDK, loaded by the first connection over HTTP, for its transports and its discovery of token endpoints. */
 export type ClientSdk = typeof import('@modelcontextprotocol/client');
 
 /** One connection to one server. The code that opened it must close it. */

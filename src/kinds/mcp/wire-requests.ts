@@ -14,10 +14,8 @@ export interface WireRequest {
   readonly onAbort?: ((listener: () => void) => () => void) | undefined;
 }
 
-/** Requests whose answers are taken unvalidated: the SDK would reject a whole list for one bad tool. */
+/** Requests whose answers are taken unvalidated: one bad tool must not cost the whole list. */
 export interface WireRequests {
-  /** The transport for the SDK; every message that is not an answer to us passes through. */
-  readonly transport: Transport;
   /** Resolves with the result as it came. Rejects with an `McpFailure`. */
   send(request: WireRequest): Promise<JsonObject>;
   /** Fails all pending requests. */
@@ -26,19 +24,28 @@ export interface WireRequests {
   idle(): Promise<void>;
 }
 
-/** Far above the ids of the SDK's own requests, and within 32 bits. */
-const FIRST_ID = 1_000_000_000;
+/** Ids stay within 32 bits. */
 const LAST_ID = 2_000_000_000;
+/** An older server expects `initialize` before any other message, and the protocol forbids to cancel it. */
+const NEVER_CANCELLED: readonly string[] = ['server/discover', 'initialize'];
 
 interface Pending {
   readonly request: WireRequest;
   settle(answer: JsonObject | McpFailure): void;
 }
 
-/** Sends requests over `inner` alongside the SDK's. `envelope` returns the `_meta` of every message on the connection. */
-export function createWireRequests(inner: ServerTransport, envelope: () => JsonObject | undefined): WireRequests {
+/** Options for sending requests. */
+interface WireOptions {
+  /** Returns the `_meta` of every message on the connection. */
+  envelope(): JsonObject | undefined;
+  /** Called with each message that belongs to none of the requests. */
+  onOther(message: WireMessage): void;
+}
+
+/** Sends requests over `inner`. */
+export function createWireRequests(inner: ServerTransport, { envelope, onOther }: WireOptions): WireRequests {
   const pending = new Map<number, Pending>();
-  let lastId = FIRST_ID;
+  let lastId = 0;
 
   let resting = Promise.withResolvers<void>();
   const rest = (): void => {
@@ -50,7 +57,7 @@ export function createWireRequests(inner: ServerTransport, envelope: () => JsonO
   const settle = (id: number, answer: JsonObject | McpFailure): void => pending.get(id)?.settle(answer);
 
   const send = (request: WireRequest): Promise<JsonObject> => {
-    lastId = lastId === LAST_ID ? FIRST_ID : lastId + 1;
+    lastId = lastId === LAST_ID ? 1 : lastId + 1;
     const id = lastId;
     const answered = Promise.withResolvers<JsonObject>();
     const stream = new AbortController();
@@ -70,7 +77,8 @@ export function createWireRequests(inner: ServerTransport, envelope: () => JsonO
     stopListening = request.onAbort?.(() => {
       settle(id, new McpFailure('cancelled', 'the caller stopped waiting'));
       // A modern server sees the stream end; others need a notification.
-      if (inner.hasPerRequestStream !== true || envelope() === undefined) void tellCancelled(id);
+      const seesEnd = inner.hasPerRequestStream === true && envelope() !== undefined;
+      if (!seesEnd && !NEVER_CANCELLED.includes(request.method)) void tellCancelled(id);
       stream.abort();
     });
     if (pending.has(id)) void transmit(id, request, stream.signal);
@@ -104,23 +112,20 @@ export function createWireRequests(inner: ServerTransport, envelope: () => JsonO
     await inner.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => {}); // the server may be gone
   };
 
-  /** Takes messages for us, including late ones; returns false for others. */
-  const take = (message: WireMessage): boolean => {
-    if (message.method === 'notifications/progress') return takeProgress(message.params);
-    if (message.method !== undefined || typeof message.id !== 'number' || message.id < FIRST_ID) return false;
-    settle(message.id, toAnswer(message));
-    return true;
+  const receive = (message: WireMessage): void => {
+    if (message.method === 'notifications/progress') takeProgress(message.params);
+    else if (message.method === undefined && typeof message.id === 'number') settle(message.id, toAnswer(message));
+    else onOther(message);
   };
 
-  const takeProgress = (params: unknown): boolean => {
-    if (!isJsonObject(params) || typeof params.progressToken !== 'number') return false;
+  const takeProgress = (params: unknown): void => {
+    if (!isJsonObject(params) || typeof params.progressToken !== 'number') return;
     const { progressToken, ...progress } = params;
     pending.get(progressToken)?.request.onProgress?.(progress);
-    return progressToken >= FIRST_ID;
   };
 
+  inner.onmessage = (message) => receive(message as WireMessage); // every JSON-RPC message has this shape
   return {
-    transport: passOn(inner, take),
     send,
     fail(failure) {
       for (const one of [...pending.values()]) one.settle(failure);
@@ -145,29 +150,6 @@ function toAnswer({ result, error }: WireMessage): JsonObject | McpFailure {
     ...(typeof code === 'number' && { code }),
     ...(isJsonObject(data) && { data }),
   });
-}
-
-/** The transport for the SDK, without the messages that `take` handles. */
-function passOn(inner: ServerTransport, take: (message: WireMessage) => boolean): Transport {
-  const outer: Transport = {
-    start: () => inner.start(),
-    send: (message, options) => inner.send(message, options),
-    close: () => inner.close(),
-    get sessionId() {
-      return inner.sessionId;
-    },
-    setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
-    setSupportedProtocolVersions: (versions) => inner.setSupportedProtocolVersions?.(versions),
-    ...(inner.hasPerRequestStream !== undefined && { hasPerRequestStream: inner.hasPerRequestStream }),
-    // These two properties tell the SDK that the transport is a pipe, where silence is not an outage.
-    ...('pid' in inner && { stderr: null, pid: null }),
-  };
-  inner.onmessage = (message, extra) => {
-    if (!take(message as WireMessage)) outer.onmessage?.(message, extra); // every JSON-RPC message has this shape
-  };
-  inner.onclose = () => outer.onclose?.();
-  inner.onerror = (error) => outer.onerror?.(error);
-  return outer;
 }
 
 /** A JSON-RPC message, unvalidated. */
@@ -206,7 +188,7 @@ export function idOfEnds(head: string, tail: string): number | undefined {
   return found === undefined ? undefined : Number(found);
 }
 
-/** A transport that reports more about our own requests than the SDK needs. */
+/** A transport that reports more about requests than those of the SDK. */
 export interface ServerTransport extends Transport {
   /** Explains why request `id` could not be sent, or why its answer could not be read. */
   failureOf(cause: unknown, id: number): McpFailure;

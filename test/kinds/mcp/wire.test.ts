@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { paramHeadersOf, toParamHeaders } from '../../../src/formats/mcp-headers.ts';
-import { SELF } from '../../../src/kinds/mcp/connect-client.ts';
+import { SELF } from '../../../src/kinds/mcp/handshake.ts';
 import { idOfEnds, readMessage } from '../../../src/kinds/mcp/wire-requests.ts';
 import { createLineSplitter } from '../../../src/system/processes/child-output.ts';
 
