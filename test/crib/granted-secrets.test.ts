@@ -67,7 +67,8 @@ it('a tool whose name, tag or argument contains the value of a secret is left ou
   const secrets = { victim: { env: 'TOOLCRIB_TEST_GRANT', hosts: [new URL(server.url).hostname] } };
   const team = { http: server.url, trust: true, headers: { authorization: 'Bearer ${secret:victim}' } };
   const folder = folderWith({ 'toolcrib.yaml': JSON.stringify({ secrets, sources: { team } }) });
-  const crib = await cribOf(folder);
+  const store = { url: `sqlite:${folder}/crib.db` };
+  const crib = await cribOf(folder, { store });
   const namesOf = ({ catalog }: Crib) =>
     catalog.specs.filter(({ source }) => source === 'team').map(({ name }) => name);
   expect(namesOf(crib)).toEqual(['t']);
@@ -76,7 +77,7 @@ it('a tool whose name, tag or argument contains the value of a secret is left ou
   await crib.close();
 
   vi.stubEnv('TOOLCRIB_TEST_GRANT', undefined);
-  const later = await cribOf(folder);
+  const later = await cribOf(folder, { store });
   expect(namesOf(later)).toContain('t');
   expect(JSON.stringify([later.warnings(), later.catalog.specs])).not.toContain(HIDDEN);
 });
