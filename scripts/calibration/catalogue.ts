@@ -4,6 +4,7 @@ import type { DenseIndex, Embedder, QueryVectors } from '../../src/core/retrieve
 import { createDenseIndex } from '../../src/search/dense/dense-index.ts';
 import { figuresOf, findCandidates, fuse } from '../../src/search/fuse.ts';
 import { createLexicalIndex } from '../../src/search/lexical/lexical-index.ts';
+import { createPrepare } from '../../src/search/prepare-request.ts';
 import { backgroundOf } from '../../src/search/rank-tools.ts';
 import { denseTexts, searchTextsOf } from '../../src/search/search-texts.ts';
 import type { SearchMode } from '../../src/search/tuning.ts';
@@ -31,6 +32,8 @@ export function createCatalogue(tools: readonly SetTool[], embedder: Embedder, m
   const places = new Map(tools.map(({ id }, place) => [id, place]));
   const lexical = createLexicalIndex();
   const dense = createDenseIndex({ embedder, clock: systemClock, warn: fail });
+  const origin = mode === 'endpoint' ? 'endpoint' : 'builtin';
+  const prepare = createPrepare({ lexical, dense: mode === 'words' ? undefined : dense, vectors: origin });
   const used = new Set<number>();
   const add = (place: number) => {
     const own = texts[place];
@@ -43,8 +46,10 @@ export function createCatalogue(tools: readonly SetTool[], embedder: Embedder, m
 
   return {
     bestScore(request) {
-      const match = lexical.match(mode === 'vectors' ? '' : request);
-      const vectors = mode === 'words' ? undefined : vectorsOf(dense, request);
+      const prepared = prepare(request);
+      if (isPromise(prepared)) return fail('Vectors of the package are there at once.');
+      const { gloss, known, vectors } = prepared;
+      const match = lexical.match({ request: mode === 'vectors' ? '' : request, gloss, known });
       const meaning = vectors && { dense, vectors };
       const choice = { isAllowed: (place: number) => used.has(place), isFirst: (a: number, b: number) => a < b };
       const candidates = findCandidates({ match, meaning, certain: new Set(), choice, limit: 10 });

@@ -4,7 +4,8 @@ import type { ToolSpec } from '../core/tool-spec.ts';
 import { bytesOf, floatsIn, readSections, writeSections } from './byte-sections.ts';
 import { createLexicalIndex, type LexicalIndex } from './lexical/lexical-index.ts';
 import type { SynonymGroups } from './lexical/synonyms.ts';
-import { createRanking, type VectorOrigin } from './rank-tools.ts';
+import type { VectorOrigin } from './prepare-request.ts';
+import { createRanking } from './rank-tools.ts';
 import { denseTexts, searchTextsOf } from './search-texts.ts';
 import { createFingerprint, createMarks, createToolIds, fingerprintSpec, type KeptTools, NO_MARK } from './tool-ids.ts';
 
@@ -95,8 +96,8 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
     async rank(query, options) {
       unconfirmed.all().forEach(removeTool);
       if (ids.size === 0) return [];
-      const { gloss, vectors } = prepare(query);
-      return rank(query, { gloss, vectors: isPromise(vectors) ? await vectors : vectors, options });
+      const prepared = prepare(query);
+      return rank(query, { ...(isPromise(prepared) ? await prepared : prepared), options });
     },
     snapshot() {
       unconfirmed.all().forEach(removeTool);

@@ -1,5 +1,4 @@
-import type { MaybePromise } from '../core/json.ts';
-import type { DenseIndex, QueryVectors, Ranked, RankOptions, SearchPreference } from '../core/retriever.ts';
+import type { DenseIndex, Ranked, RankOptions, SearchPreference } from '../core/retriever.ts';
 import { withoutEnd } from '../core/visible-text.ts';
 import {
   type Candidate,
@@ -10,16 +9,13 @@ import {
   judgeHits,
   type Meaning,
 } from './fuse.ts';
-import { createGloss } from './gloss.ts';
 import type { LexicalIndex, LexicalMatch } from './lexical/lexical-index.ts';
 import type { MatchedWord } from './lexical/said-terms.ts';
 import { STOP_WORDS } from './lexical/terms.ts';
+import { createPrepare, type Prepared, type VectorOrigin } from './prepare-request.ts';
 import type { Field } from './search-texts.ts';
 import type { ToolIds } from './tool-ids.ts';
 import type { Choice } from './top-ids.ts';
-
-/** Vectors in the package, whose similarities are calibrated, or vectors of an unknown model. */
-export type VectorOrigin = 'builtin' | 'endpoint';
 
 /** The inputs of a ranking. */
 export interface RankedTools {
@@ -30,31 +26,16 @@ export interface RankedTools {
 }
 
 /** Options for ranking one request. */
-interface Ranking {
-  /** The words of the request in English, if it is in another language. */
-  readonly gloss: string;
-  /** Undefined if not available. */
-  readonly vectors: QueryVectors | undefined;
+interface Ranking extends Prepared {
   readonly options: RankOptions;
-}
-
-/** A request with its English words, and its vectors or a promise of them. */
-interface Prepared {
-  readonly gloss: string;
-  readonly vectors: MaybePromise<QueryVectors | undefined>;
 }
 
 /** Creates functions that prepare a request, and rank tools for it by words and, with vectors, by meaning. */
 export function createRanking({ ids, lexical, dense, vectors: origin }: RankedTools) {
-  const glossOf = createGloss();
+  const prepare = createPrepare({ lexical, dense, vectors: origin });
 
-  function prepare(query: string): Prepared {
-    const gloss = glossOf(query);
-    return { gloss, vectors: dense?.prepare(gloss === '' ? query : `${query}\n${gloss}`) };
-  }
-
-  function rank(query: string, { gloss, vectors, options }: Ranking): readonly Ranked[] {
-    const match = lexical.match(query, gloss);
+  function rank(query: string, { gloss, known, vectors, options }: Ranking): readonly Ranked[] {
+    const match = lexical.match({ request: query, gloss, known });
     const choice = choiceOf(ids, options.among);
     const named = new Set<number>();
     for (const name of namesMentioned(query)) for (const id of ids.named(name)) if (choice.isAllowed(id)) named.add(id);

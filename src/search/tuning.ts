@@ -42,8 +42,6 @@ export const PARAMETERS = {
   maxRepeats: 5,
   /** Weight of a word repeated in the request: its count to this power. */
   repetition: 0.25,
-  /** Weight of a word in a name that matches a request word except for a typo. */
-  typo: 0.9,
   /** Weight of a word in a name that begins with a request word. */
   prefix: 0.9,
   /** Weight of two consecutive words that occur in the request and in the tool, relative to their mean. */

@@ -2,17 +2,18 @@ import { grown } from '../byte-sections.ts';
 import type { SearchTexts } from '../search-texts.ts';
 import { type Choice, createTopIds } from '../top-ids.ts';
 import { PARAMETERS } from '../tuning.ts';
+import type { Misspelled } from './corrections.ts';
 import { createTermCounter } from './count-terms.ts';
 import type { ExactRequest } from './exact-request.ts';
 import { readLexical, writeLexical } from './kept-index.ts';
 import { createPackedLists } from './packed-lists.ts';
-import { createSaidTerms, FIELD_BITS, type MatchedWord, NAME_BIT } from './said-terms.ts';
-import { createNameTerms, type NameTerms } from './similar-names.ts';
+import { createSaidTerms, FIELD_BITS, type MatchedWord } from './said-terms.ts';
+import { createToolNames } from './similar-names.ts';
 import { createSynonyms, type SynonymGroups } from './synonyms.ts';
 import { createTitleFit, type TitleFit } from './title-fit.ts';
 import { createVerbOfTool } from './verb-classes.ts';
 import { createVocabulary } from './vocabulary.ts';
-import { createWeighRequest } from './weigh-request.ts';
+import { type Asked, createWeighRequest } from './weigh-request.ts';
 import { createRarity, createWordScores, dropTool, IMPACT_BITS } from './word-scores.ts';
 
 /** Finds tools by the words of a request: BM25 over weighted fields. Tools are identified by small numbers. */
@@ -20,8 +21,10 @@ export interface LexicalIndex {
   /** Adds a tool; `id` must not be in use. */
   add(id: number, texts: SearchTexts): void;
   remove(id: number): void;
-  /** Compares tools with a request, and with its words in English if it is in another language. */
-  match(request: string, gloss?: string): LexicalMatch;
+  /** Compares tools with a request. */
+  match(asked: Asked): LexicalMatch;
+  /** The words of a request that no tool contains, and that are probably misspelled. */
+  misspelled(request: string): readonly Misspelled[];
   snapshot(): Uint8Array;
 }
 
@@ -61,29 +64,18 @@ export function createLexicalIndex(snapshot?: Uint8Array, synonyms: SynonymGroup
   let idLimit = kept?.said.lengths.length ?? 0;
   let verbs = grown(kept?.verbs ?? NO_VERBS, Math.max(64, idLimit));
   const { scoresOf } = createWordScores(postings);
-  let nameTerms: NameTerms | undefined;
 
   const rarityOf = createRarity();
   /** The inverse document frequency of a term: rare terms distinguish tools. */
   const rarity = (number: number) => rarityOf(postings.length(number), Math.max(toolCount, PARAMETERS.leastTools));
 
-  // Lazy: most words are spelled correctly.
-  function namesByTerm(): NameTerms {
-    if (nameTerms !== undefined) return nameTerms;
-    nameTerms = createNameTerms();
-    for (let id = 0; id < idLimit; id += 1) noteNames(nameTerms.add, id);
-    return nameTerms;
-  }
-
-  function noteNames(note: NameTerms['add'], id: number): void {
-    const start = said.start(id);
-    for (let at = start; at < start + said.length(id); at += 1) {
-      const entry = said.data[at] ?? 0;
-      if ((entry & NAME_BIT) !== 0) note(entry >>> FIELD_BITS, vocabulary.text(entry >>> FIELD_BITS));
-    }
-  }
-
-  const weigh = createWeighRequest({ vocabulary, rarity, names: namesByTerm, synonyms: createSynonyms(synonyms) });
+  const names = createToolNames({ said, vocabulary });
+  const { weigh, misspelled } = createWeighRequest({
+    vocabulary,
+    rarity,
+    names: () => names.terms(idLimit),
+    synonyms: createSynonyms(synonyms),
+  });
   const fitOf = createTitleFit({ said, rarity, verbOf: (id) => verbs[id] ?? 0 });
 
   const { explain, phraseScore, isExact } = createSaidTerms({ said, pairs });
@@ -117,10 +109,10 @@ export function createLexicalIndex(snapshot?: Uint8Array, synonyms: SynonymGroup
       idLimit = Math.max(idLimit, id + 1);
       if (idLimit > verbs.length) verbs = grown(verbs, idLimit * 2);
       verbs[id] = verbOfTool(texts);
-      if (nameTerms !== undefined) noteNames(nameTerms.add, id);
+      names.add(id);
     },
     remove(id) {
-      if (nameTerms !== undefined) noteNames(nameTerms.remove, id);
+      names.remove(id);
       const start = said.start(id);
       const end = start + said.length(id);
       for (let at = start; at < end; at += 1) {
@@ -132,8 +124,8 @@ export function createLexicalIndex(snapshot?: Uint8Array, synonyms: SynonymGroup
       pairs.clear(id);
       toolCount -= 1;
     },
-    match(request, gloss = '') {
-      const weighed = weigh(request, gloss);
+    match(asked) {
+      const weighed = weigh(asked);
       const { words, byNumber, pairs: together, exact } = weighed;
       const scores = scoresOf(words, idLimit);
       return {
@@ -145,6 +137,7 @@ export function createLexicalIndex(snapshot?: Uint8Array, synonyms: SynonymGroup
         explain: (id) => explain(id, byNumber),
       };
     },
+    misspelled,
     snapshot: () =>
       writeLexical({
         terms: vocabulary.pack(),

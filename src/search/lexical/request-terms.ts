@@ -9,6 +9,8 @@ export interface RequestTerm {
   readonly count: number;
   /** Joined from parts that also count themselves; ignored if no tool contains it. */
   readonly isWhole: boolean;
+  /** True if the word is misspelled, and the term is that of the right word. */
+  readonly isCorrected: boolean;
   /** The clauses that contain it, as bits. */
   readonly clauses: number;
 }
@@ -43,7 +45,7 @@ export function requestTerms(given: string, eachWord: EachAskedWord): RequestTer
       let own = found.get(term);
       if (own === undefined) {
         if (found.size >= MAX_REQUEST_TERMS) return;
-        own = { term, number, word, count: 0, isWhole, clauses: 0 };
+        own = { term, number, word, count: 0, isWhole, isCorrected: false, clauses: 0 };
         found.set(term, own);
       }
       own.count += 1;

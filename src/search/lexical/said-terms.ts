@@ -111,8 +111,8 @@ function isWholeOf(split: readonly number[], halves: ExactRequest['halves']): bo
   return split.every((half) => split.includes(halves.get(half) ?? -1));
 }
 
-function toMatched({ word, weight, share }: MeantWord, entry: number): MatchedWord {
-  return { word, weight, isMeant: share < 1, field: firstFieldIn(entry) };
+function toMatched({ word, weight, isMeant }: MeantWord, entry: number): MatchedWord {
+  return { word, weight, isMeant, field: firstFieldIn(entry) };
 }
 
 /** Inserts a word in order of weight. Matches are so few that sorting would take longer. */

@@ -1,13 +1,16 @@
+import type { createPackedLists } from './packed-lists.ts';
+import { FIELD_BITS, NAME_BIT, TITLE_BIT } from './said-terms.ts';
 import { ownText } from './scan-words.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
-/** The terms in names, to find the one that a misspelled or unfinished word means. */
+/** The terms in names and titles, to find the one that a misspelled or unfinished word means. */
 export interface NameTerms {
   add(number: number, term: string): void;
   remove(number: number, term: string): void;
   /** Terms that begin with `word`, shortest first. */
   startingWith(word: string): readonly number[];
-  /** Terms that differ from `word` by one letter, or by two if it is long. */
-  near(word: string): readonly number[];
+  /** The term that differs from `word` by one letter, or by two if it is long. Of several, the shortest. */
+  near(word: string): number | undefined;
 }
 
 interface Entry {
@@ -18,7 +21,7 @@ interface Entry {
 }
 
 const MIN_TYPO_LENGTH = 4;
-const MIN_LENGTH_FOR_TWO = 8;
+const MIN_LENGTH_FOR_TWO = 6;
 const MIN_PREFIX_LENGTH = 3;
 const MAX_FOUND = 3;
 const REMEMBERED_WORDS = 2000;
@@ -28,10 +31,10 @@ export function createNameTerms(): NameTerms {
   const uses = new Map<number, number>();
   const shelves = new Map<number, Entry[]>();
   // Cached results for unknown words, because requests repeat them.
-  const remembered = new Map<string, readonly number[]>();
+  const remembered = new Map<string, number | undefined>();
   const shelfOf = (word: string, length: number) => shelves.get(shelfNumber(word, length)) ?? NO_ENTRIES;
 
-  function findNear(word: string): readonly number[] {
+  function findNear(word: string): number | undefined {
     const allowed = word.length >= MIN_LENGTH_FOR_TWO ? 2 : 1;
     const letters = lettersOf(word);
     const found: Entry[] = [];
@@ -40,7 +43,7 @@ export function createNameTerms(): NameTerms {
         for (const entry of shelfOf(word, length))
           if (mayBeWithin(letters ^ entry.letters, reach) && isWithin(word, entry.term, reach)) found.push(entry);
     }
-    return firstOf(found);
+    return firstOf(found)[0];
   }
 
   return {
@@ -77,9 +80,8 @@ export function createNameTerms(): NameTerms {
       return firstOf(found);
     },
     near(word) {
-      if (word.length < MIN_TYPO_LENGTH) return [];
-      const known = remembered.get(word);
-      if (known !== undefined) return known;
+      if (word.length < MIN_TYPO_LENGTH) return undefined;
+      if (remembered.has(word)) return remembered.get(word);
       const found = findNear(word);
       if (remembered.size >= REMEMBERED_WORDS) remembered.clear();
       remembered.set(ownText(word), found);
@@ -137,4 +139,47 @@ function isWithin(a: string, b: string, reach: number, atA = 0, atB = 0): boolea
     isWithin(a, b, reach - 1, inA + 1, inB) ||
     isWithin(a, b, reach - 1, inA, inB + 1)
   );
+}
+
+/** The terms in the names and titles of an index. */
+interface ToolNames {
+  /** The terms of all tools below an id. Only the first call reads them, because most words are spelled correctly. */
+  terms(idLimit: number): NameTerms;
+  /** Adds a tool, or removes it before it leaves the index. */
+  add(id: number): void;
+  remove(id: number): void;
+}
+
+interface ToolNamesSources {
+  readonly said: ReturnType<typeof createPackedLists>;
+  readonly vocabulary: Vocabulary;
+}
+
+/** Creates the names of the tools of an index. */
+export function createToolNames({ said, vocabulary }: ToolNamesSources): ToolNames {
+  let terms: NameTerms | undefined;
+
+  function visit(id: number, take: NameTerms['add']): void {
+    const start = said.start(id);
+    for (let at = start; at < start + said.length(id); at += 1) {
+      const entry = said.data[at] ?? 0;
+      if ((entry & (NAME_BIT | TITLE_BIT)) === 0) break; // names and titles come first
+      take(entry >>> FIELD_BITS, vocabulary.text(entry >>> FIELD_BITS));
+    }
+  }
+
+  return {
+    terms(idLimit) {
+      if (terms !== undefined) return terms;
+      terms = createNameTerms();
+      for (let id = 0; id < idLimit; id += 1) visit(id, terms.add);
+      return terms;
+    },
+    add(id) {
+      if (terms !== undefined) visit(id, terms.add);
+    },
+    remove(id) {
+      if (terms !== undefined) visit(id, terms.remove);
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import { PARAMETERS } from '../tuning.ts';
 import { createAskedWords } from './asked-words.ts';
+import { type Corrections, createCorrections, type Misspelled } from './corrections.ts';
 import { pairOf } from './count-terms.ts';
 import { type ExactRequest, toExactRequest } from './exact-request.ts';
 import { createRareNumbers, type RareNumbers } from './rare-numbers.ts';
@@ -30,6 +31,8 @@ export interface WeightedWord {
   readonly word: string;
   readonly weight: number;
   readonly clauses: number;
+  /** True if it is misspelled, and its own term is that of the right word. */
+  readonly isCorrected: boolean;
   /** Its own term first. */
   readonly terms: readonly WeightedTerm[];
 }
@@ -47,6 +50,8 @@ export interface MeantWord extends WeightedTerm {
   readonly word: string;
   /** The index of the word. */
   readonly place: number;
+  /** True if it is not the term of the word as it is written. */
+  readonly isMeant: boolean;
 }
 
 /** The terms of a request that mean something by themselves, and the meanings of phrases by their last term. */
@@ -60,18 +65,33 @@ export interface Scales {
   readonly vocabulary: Vocabulary;
   /** The inverse document frequency of a term. */
   rarity(number: number): number;
-  /** The terms of names, to guess the meaning of an unknown word. */
+  /** The terms of names and titles, to guess the meaning of an unknown word. */
   names(): NameTerms;
   readonly synonyms: Synonyms;
 }
 
-const MAX_WORDS_OF_PREFIX_SEARCH = 4;
+/** A request to weigh. */
+export interface Asked {
+  readonly request: string;
+  /** Its words in English, if it is in another language. */
+  readonly gloss: string;
+  /** Words that are spelled right, although no tool contains them. */
+  readonly known: ReadonlySet<string>;
+}
 
-/** Creates a function that weighs the words of a request. */
-export function createWeighRequest(scales: Scales): (request: string, gloss: string) => WeighedRequest {
+/** Weighs requests. */
+interface WeighRequest {
+  weigh(asked: Asked): WeighedRequest;
+  /** The words of a request that are probably misspelled. */
+  misspelled(request: string): readonly Misspelled[];
+}
+
+/** Creates functions that weigh the words of a request. */
+export function createWeighRequest(scales: Scales): WeighRequest {
   const { vocabulary, rarity, synonyms } = scales;
   const eachWord = createAskedWords(vocabulary);
-  const weighWords = createWeighWords(scales);
+  const corrections = createCorrections({ ...scales, eachWord });
+  const weighWords = createWeighWords(scales, corrections);
 
   /** Finds phrases: their last word gets the meaning, and their first word says nothing by itself. */
   function meantTerms({ terms, pairs }: RequestTerms): MeantTerms {
@@ -105,31 +125,26 @@ export function createWeighRequest(scales: Scales): (request: string, gloss: str
     return toExactRequest(numbers, together, vocabulary);
   }
 
-  return (request, gloss) => {
-    const taken = requestTerms(gloss === '' ? request : `${request}\n${gloss}`, eachWord);
+  function weigh({ request, gloss, known }: Asked): WeighedRequest {
+    const written = requestTerms(gloss === '' ? request : `${request}\n${gloss}`, eachWord);
+    const taken = corrections.correct(written, known);
     const meant = meantTerms(taken);
-    const words = weighWords(meant);
+    const words = weighWords(meant, taken);
     const clauses = Array.from({ length: taken.clauseCount }, (_, clause) => weightOfClause(words, clause));
     return {
       ...{ words, clauses },
       byNumber: meantByNumber(words),
       pairs: weighPairs(taken),
       verbs: verbsOf(meant, taken.questions),
-      exact: exactOf(gloss === '' ? taken : requestTerms(request, eachWord)),
+      exact: exactOf(gloss === '' ? written : requestTerms(request, eachWord)),
     };
-  };
+  }
+
+  return { weigh, misspelled: corrections.misspelled };
 }
 
 /** Creates a function that weighs words with all that they may mean. */
-function createWeighWords({ vocabulary, rarity, names, synonyms }: Scales) {
-  /** Guesses the terms that an unknown word may mean. */
-  function guesses(word: string, isUnfinished: boolean): readonly WeightedTerm[] {
-    if (/\d/.test(word)) return [];
-    const begun = isUnfinished ? names().startingWith(word) : [];
-    const [found, share] = begun.length > 0 ? [begun, PARAMETERS.prefix] : [names().near(word), PARAMETERS.typo];
-    return found.map((number) => ({ number, share, weight: rarity(number) * share }));
-  }
-
+function createWeighWords({ vocabulary, rarity, synonyms }: Scales, { begunBy }: Corrections) {
   /** The synonyms of a term that tools contain. A synonym that is rarer than the word says no more than the word. */
   function termsFor(meant: readonly Synonym[], most: number): readonly WeightedTerm[] {
     const terms: WeightedTerm[] = [];
@@ -142,31 +157,35 @@ function createWeighWords({ vocabulary, rarity, names, synonyms }: Scales) {
     return terms;
   }
 
-  return ({ terms: asked, phrases }: MeantTerms): readonly WeightedWord[] => {
+  function begun(number: number): WeightedTerm {
+    return { number, share: PARAMETERS.prefix, weight: PARAMETERS.prefix * rarity(number) };
+  }
+
+  return ({ terms: asked, phrases }: MeantTerms, taken: RequestTerms): readonly WeightedWord[] => {
     const words: WeightedWord[] = [];
-    asked.forEach((one, place) => {
-      const { term, number, word, count, isWhole, clauses } = one;
+    for (const one of asked) {
+      const { term, number, word, count, isWhole, isCorrected, clauses } = one;
       const phrase = phrases.get(one);
-      const weight = number === undefined ? Number.POSITIVE_INFINITY : rarity(number) * count ** PARAMETERS.repetition;
-      const meant = termsFor(phrase ?? synonyms.of(term), weight);
+      const own = number === undefined ? Number.POSITIVE_INFINITY : rarity(number) * count ** PARAMETERS.repetition;
+      const meant = termsFor(phrase ?? synonyms.of(term), own);
       if (number !== undefined) {
-        words.push({ word, clauses, weight, terms: [{ number, weight, share: 1 }, ...meant] });
-        return;
+        words.push({ word, clauses, weight: own, isCorrected, terms: [{ number, weight: own, share: 1 }, ...meant] });
+        continue;
       }
-      if (isWhole) return;
-      const isUnfinished = place === asked.length - 1 && asked.length <= MAX_WORDS_OF_PREFIX_SEARCH;
-      const terms = meant.length > 0 ? meant : guesses(term, isUnfinished);
-      words.push({ word, clauses, weight: Math.max(PARAMETERS.unknown, ...terms.map((own) => own.weight)), terms });
-    });
+      if (isWhole) continue;
+      const terms = meant.length > 0 ? meant : begunBy(one, taken).map(begun);
+      const weight = Math.max(PARAMETERS.unknown, ...terms.map((term) => term.weight));
+      words.push({ word, clauses, weight, isCorrected, terms });
+    }
     return words;
   };
 }
 
 function meantByNumber(words: readonly WeightedWord[]): RareNumbers<readonly MeantWord[]> {
   const byNumber = createRareNumbers<MeantWord[]>();
-  words.forEach(({ word, terms }, place) => {
+  words.forEach(({ word, isCorrected, terms }, place) => {
     for (const term of terms) {
-      const meant = { ...term, word, place };
+      const meant = { ...term, word, place, isMeant: isCorrected || term.share < 1 };
       const known = byNumber.get(term.number);
       if (known === undefined) byNumber.set(term.number, [meant]);
       else known.push(meant);
