@@ -8,6 +8,7 @@ import { createPassingKey } from '../../src/audit/signing-keys.ts';
 import { verifyAudit } from '../../src/audit/verify-audit.ts';
 import { createCrib } from '../../src/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
 
 const ROWS = 50_000;
 /** Rows that are looked at between two turns of the event loop. */
@@ -161,6 +162,18 @@ describe('queries of an operator over many rows of the audit do not stop the eve
     onTestFinished(() => store.close());
     await store.audit.count(); // starts the thread
     await expect.poll(() => turnsDuring(() => store.audit.headless()), { timeout: 20_000 }).toBeGreaterThan(5);
+  });
+
+  it('a small store is read without a thread', async () => {
+    const folder = temporaryFolder();
+    const store = await openStore({ url: `sqlite:${join(folder, 'small.db')}`, env: {} });
+    onTestFinished(() => store.close());
+    let started = 0;
+    const count = () => void started++;
+    process.on('worker', count);
+    onTestFinished(() => void process.off('worker', count));
+    expect(await store.audit.count()).toBe(0);
+    expect(started).toBe(0);
   });
 
   it('the event loop turns after each portion of rows', async () => {
