@@ -37,7 +37,16 @@ export type { GrantTerms, Remember } from './core/ports/remember.ts';
 export type { AuditRow } from './core/ports/stored-audit.ts';
 export type { Stop } from './core/ports/stored-stops.ts';
 export type { Profile } from './core/profile.ts';
-export type { Confidence, Ranked, RankOptions, Retriever, SearchHit, SearchOptions } from './core/retriever.ts';
+export type {
+  Confidence,
+  GoalSearch,
+  Ranked,
+  RankOptions,
+  Retriever,
+  SearchHit,
+  SearchOptions,
+  SearchRequest,
+} from './core/retriever.ts';
 export type { Criteria, Selector } from './core/selector.ts';
 export type { LiveSource, Source, SourceContext, SourceStatus } from './core/source.ts';
 export type { CallRequest, Progress, ToolCall } from './core/tool-call.ts';

@@ -108,6 +108,14 @@ export interface SearchOptions {
   readonly bundleFilter?: (bundle: ResolvedBundle) => boolean;
 }
 
+/** A search for the few tools of a job of several steps: the best ones of each step in turns. */
+export interface GoalSearch extends SearchOptions {
+  readonly goal: string;
+}
+
+/** A request in words, or a goal. */
+export type SearchRequest = string | GoalSearch;
+
 /** Turns texts into vectors that can be compared by angle. */
 export interface Embedder {
   /** Identifies the model. Vectors of different models are never compared. */

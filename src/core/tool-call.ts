@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from './json.ts';
 import type { Scope } from './policy.ts';
 import type { CallJournal } from './ports/stored-journals.ts';
 import type { TaskRun } from './ports/stored-tasks.ts';
-import type { SearchHit } from './retriever.ts';
+import type { SearchHit, SearchRequest } from './retriever.ts';
 import type { ToolError } from './tool-error.ts';
 import type { ToolResult } from './tool-result.ts';
 import type { ToolSpec } from './tool-spec.ts';
@@ -109,7 +109,7 @@ export interface NestedTools {
   /** The instructions of the active bundles and their tools. */
   instructions(): string;
   search(
-    query: string,
+    request: SearchRequest,
     options?: { readonly limit?: number; readonly expand?: boolean },
   ): Promise<readonly SearchHit[]>;
   /** The bundles, each with those of its tools that the caller may use. */

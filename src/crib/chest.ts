@@ -2,7 +2,7 @@ import { deprecate } from 'node:util';
 import type { CallOptions } from '../call/call-input.ts';
 import type { Entering } from '../call/enter-call.ts';
 import type { BundleInfo } from '../core/bundle.ts';
-import type { SearchHit, SearchOptions } from '../core/retriever.ts';
+import type { SearchHit, SearchOptions, SearchRequest } from '../core/retriever.ts';
 import type { CallRequest } from '../core/tool-call.ts';
 import type { CallAnswer, DoneResult, Outcome, ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
@@ -21,7 +21,8 @@ export interface Chest extends Omit<Activation, 'version'>, DeprecatedNames {
   listActive(): readonly ToolSpec[];
   /** A visible tool, active or not. */
   get(name: string): ToolSpec | undefined;
-  search(query: string, options?: SearchOptions): Promise<readonly SearchHit[]>;
+  /** The options of a goal may stand beside it: `search({ goal, expand: true })`. */
+  search(request: SearchRequest, options?: SearchOptions): Promise<readonly SearchHit[]>;
   /** Never rejects; the result holds the error. */
   call(name: string, input?: unknown, options?: CallOptions): Promise<ToolResult>;
   /** Stores a call that a crib, a server or a worker makes later. The result waits for a task, or holds the error. Never rejects. */

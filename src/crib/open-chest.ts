@@ -8,7 +8,7 @@ import type { Generation, ProfileSet } from '../core/catalog.ts';
 import { isPromise } from '../core/json.ts';
 import type { Profile } from '../core/profile.ts';
 import { defined, describe } from '../core/read-options.ts';
-import type { Retriever, SearchHit, SearchOptions } from '../core/retriever.ts';
+import type { Retriever, SearchHit, SearchOptions, SearchRequest } from '../core/retriever.ts';
 import type { CallRequest, Delegation, ToolCall } from '../core/tool-call.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { CallAnswer, Outcome, ToolResult } from '../core/tool-result.ts';
@@ -98,10 +98,10 @@ class OpenChest implements Omit<EnterableChest, keyof DeprecatedNames> {
     return this.#view().get(name);
   }
 
-  async search(query: string, options: SearchOptions = {}): Promise<readonly SearchHit[]> {
+  async search(request: SearchRequest, options?: SearchOptions): Promise<readonly SearchHit[]> {
     const { rank, usageOf, generation } = this.#host;
     const usage = usageOf(this.#profile.name, this.#caller.id);
-    return searchView(query, options, { view: () => this.#view(), rank, usage, generation });
+    return searchView(request, options, { view: () => this.#view(), rank, usage, generation });
   }
 
   call(name: string, input?: unknown, options?: CallOptions): Promise<ToolResult> {
@@ -211,7 +211,7 @@ class OpenChest implements Omit<EnterableChest, keyof DeprecatedNames> {
       get: (name) => this.get(name),
       shown: () => this.list(),
       instructions: () => this.instructions(),
-      search: (query, options) => this.search(query, options),
+      search: (request, options) => this.search(request, options),
       bundles: () => this.#bundles(this.available()),
       call: (name, input, options) =>
         this.#enter({ name, input, options: { ...inheritedOptions(call), ...options, ...more }, parent: call }),

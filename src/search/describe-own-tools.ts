@@ -35,7 +35,7 @@ function descriptionOf({ name, description }: ToolSpec, view: View, bundles: Bun
 }
 
 const FOR_SCRIPTS =
-  'Finds tools by what they do. Describe in one sentence what should be done. Each result has the TypeScript signature of a tool. If the tool is in your list of tools, call it by its name; otherwise call it as tools.NAME in execute_script.';
+  'Finds tools by what they do. Describe in one sentence what should be done. Pass a job of several steps as goal. Each result has the TypeScript signature of a tool. If the tool is in your list of tools, call it by its name; otherwise call it as tools.NAME in execute_script.';
 const FOUND_BY_SEARCH = 'Find the signatures of tools with search_tools, or in the code with search().';
 
 /** Token limit for declarations in the description. */

@@ -37,7 +37,7 @@ export function isFindable(name: string, view: View): boolean {
 }
 
 /** The preferences of the profile, by name of a tool. In several lists, pin counts before boost, and boost before bury. */
-function preferenceIn(view: View, bundles: Bundles): RankOptions['preference'] {
+export function preferenceIn(view: View, bundles: Bundles): RankOptions['preference'] {
   const { search } = view.profile;
   if (search === undefined) return undefined;
   const compiled = (['pin', 'boost', 'bury'] as const).map(

@@ -1,12 +1,22 @@
 import { type Bundles, expand, type ResolvedBundle } from '../core/bundle.ts';
 import type { Generation } from '../core/catalog.ts';
+import { isRecord } from '../core/json.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { StoredSnapshots } from '../core/ports/store.ts';
 import { describe, readOptions } from '../core/read-options.ts';
-import type { Confidence, Ranked, Retriever, SearchHit, SearchOptions } from '../core/retriever.ts';
+import type {
+  Confidence,
+  GoalSearch,
+  Ranked,
+  Retriever,
+  SearchHit,
+  SearchOptions,
+  SearchRequest,
+} from '../core/retriever.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
+import { rankGoalInView } from './goals/rank-goal.ts';
 import { isFindable, rankInView, type Searched } from './rank-in-view.ts';
 
 /** Inputs for opening a crib's retriever. */
@@ -145,17 +155,16 @@ const SEARCH_KEYS = ['limit', 'minScore', 'expand', 'bundleFilter'] as const;
 /** Limit of hits named in a reason. */
 const MOST_NAMED = 3;
 
-/** The tools of a view that fit a request and, with `expand`, the tools that belong with them. */
+/** The tools of a view that fit a request or a goal and, with `expand`, the tools that belong with them. */
 export async function searchView(
-  query: string,
-  given: SearchOptions,
+  request: SearchRequest,
+  given: SearchOptions | undefined,
   searched: Searched,
 ): Promise<readonly SearchHit[]> {
-  if (typeof query !== 'string')
-    throw new ToolcribError('invalid_option', `search: the query must be text, got ${describe(query)}.`);
-  const options = readSearchOptions(given);
+  const { words, isGoal, options } = readSearch(request, given);
   const { limit = DEFAULT_LIMIT } = options;
-  const ranked = await rankInView(searched, query, { ...options, limit });
+  const rankWords = isGoal ? rankGoalInView : rankInView;
+  const ranked = await rankWords(searched, words, { ...options, limit });
   // Ranking may have waited, so tools that are gone meanwhile are dropped. A custom retriever may return anything.
   const view = searched.view();
   const { bundles } = searched.generation();
@@ -205,6 +214,17 @@ function reasonsToAdd(hits: readonly string[], bundles: Bundles): (name: string)
     const all = siblings.size > 0 ? [...siblings] : hits;
     return `belongs with ${all.slice(0, MOST_NAMED).join(', ')}${all.length > MOST_NAMED ? ' and others' : ''}`;
   };
+}
+
+/** Reads a request in words with its options, or a goal that has its options beside it. */
+function readSearch(request: SearchRequest, given: SearchOptions = {}) {
+  if (typeof request === 'string') return { words: request, isGoal: false, options: readSearchOptions(given) };
+  if (!isRecord(request))
+    throw new ToolcribError('invalid_option', `search: the query must be text, got ${describe(request)}.`);
+  const { goal, ...beside } = readOptions<GoalSearch>(request, ['goal', ...SEARCH_KEYS], 'search');
+  if (typeof goal !== 'string')
+    throw new ToolcribError('invalid_option', `search: "goal" must be text, got ${describe(goal)}.`);
+  return { words: goal, isGoal: true, options: readSearchOptions({ ...beside, ...given }) };
 }
 
 /** Validates the options, because a wrong value would silently find nothing, or everything. */

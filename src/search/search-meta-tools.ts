@@ -9,6 +9,7 @@ import { estimateTokens } from '../formats/token-cost.ts';
 import { toSignature } from '../formats/typescript.ts';
 
 const FEW_HITS = 5;
+const FEW_FOR_GOAL = 10;
 const MOST_HITS = 20;
 /** Limit of expanded hits, each with its schema: more would fill the context that search is meant to save. */
 const MOST_EXPANDED = 60;
@@ -20,26 +21,33 @@ const searchTools: ToolSpec = defineTool({
   name: 'search_tools',
   title: 'Search tools',
   description:
-    'Finds tools by what they do. Describe in one sentence what should be done. Each result has the name, description and input schema of a tool. If the tool is in your list of tools, call it by its name; otherwise call it with call_tool.',
+    'Finds tools by what they do. Describe in one sentence what should be done. Pass a job of several steps as goal. Each result has the name, description and input schema of a tool. If the tool is in your list of tools, call it by its name; otherwise call it with call_tool.',
   input: {
     type: 'object',
     properties: {
       query: { type: 'string', minLength: 1, maxLength: 4000, description: 'A description of what should be done.' },
+      goal: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 4000,
+        description: 'Instead of query: a job of several steps. Finds the tools for each step.',
+      },
       limit: {
         type: 'integer',
         minimum: 1,
         maximum: MOST_HITS,
-        description: `Maximum number of results; default ${FEW_HITS}.`,
+        description: `Maximum number of results; default ${FEW_HITS}, for a goal ${FEW_FOR_GOAL}.`,
       },
       expand: { type: 'boolean', description: 'Also return the tools that belong with the results.' },
     },
-    required: ['query'],
     additionalProperties: false,
   },
   effects: READ_ONLY,
   async run(input, call) {
-    const { query, limit = FEW_HITS, expand = false } = input as SearchInput; // validated by its schema
-    const { hits, ...answer } = toSearchAnswer(await call.tools.search(query, { limit, expand }));
+    const found = await searchFor(input as SearchInput, call); // validated by its schema
+    if (found === undefined)
+      return failed(toolError('invalid_input', 'search_tools: pass query, or goal for a job of several steps.'));
+    const { hits, ...answer } = toSearchAnswer(found);
     const tools = hits.slice(0, MOST_EXPANDED);
     const isForScripts = call.tools.list().some(({ name }) => name === 'execute_script');
     if (tools.length === 0)
@@ -59,9 +67,17 @@ const searchTools: ToolSpec = defineTool({
 });
 
 interface SearchInput {
-  readonly query: string;
+  readonly query?: string;
+  readonly goal?: string;
   readonly limit?: number;
   readonly expand?: boolean;
+}
+
+/** Searches for a query or a goal; undefined if both or neither are given. */
+async function searchFor({ query, goal, limit, expand = false }: SearchInput, { tools }: ToolCall) {
+  if (query !== undefined && goal !== undefined) return undefined;
+  if (query !== undefined) return tools.search(query, { limit: limit ?? FEW_HITS, expand });
+  return goal === undefined ? undefined : tools.search({ goal }, { limit: limit ?? FEW_FOR_GOAL, expand });
 }
 
 function toFound({ name, description, bundle, score, spec }: SearchHit) {

@@ -1,6 +1,6 @@
 import type { Caller } from '../caller.ts';
 import type { JsonObject, MaybePromise } from '../json.ts';
-import type { SearchHit } from '../retriever.ts';
+import type { SearchHit, SearchRequest } from '../retriever.ts';
 import type { CallRequest, Progress } from '../tool-call.ts';
 import type { CallAnswer, ToolResult } from '../tool-result.ts';
 import type { ToolSpec } from '../tool-spec.ts';
@@ -17,7 +17,7 @@ export interface AgentChest {
   /** The tools to show to the model. */
   list(): readonly ToolSpec[];
   search(
-    query: string,
+    request: SearchRequest,
     options?: { readonly limit?: number; readonly expand?: boolean },
   ): Promise<readonly SearchHit[]>;
   call(name: string, input?: unknown, options?: { readonly signal?: AbortSignal }): Promise<ToolResult>;

@@ -43,9 +43,12 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'search',
     summary: 'search tools by a request in plain words',
-    words: [{ name: 'WORDS', many: true }],
-    flags: ['limit', 'expand'],
-    examples: ['toolcrib search click a button --limit 3'],
+    words: [{ name: 'WORDS', many: true, optional: true }],
+    flags: ['goal', 'limit', 'expand'],
+    examples: [
+      'toolcrib search click a button --limit 3',
+      'toolcrib search --goal "create a channel, invite Mia and post a welcome"',
+    ],
     load: async () => (await import('./commands/list-tools.ts')).searchTools,
   },
   {

@@ -55,6 +55,7 @@ export const FLAGS = {
     takes: 'FILE',
     summary: 'measure with this configuration as well, and list the requests whose rank changed',
   },
+  goal: { takes: 'TEXT', summary: 'find the tools for each step of this job, instead of WORDS' },
   expand: { summary: 'add the tools that belong with the results' },
   args: { takes: 'JSON', summary: 'arguments as a JSON object; - reads them from stdin' },
   yes: { short: 'y', summary: 'approve the call as the operator' },

@@ -16,7 +16,7 @@ import { KEY_ROUTES } from './routes/key-routes.ts';
 import { PROFILE_ROUTES } from './routes/profile-routes.ts';
 import { REVIEW_ROUTES } from './routes/review-routes.ts';
 import { SCHEDULE_ROUTES } from './routes/schedule-routes.ts';
-import { SEARCH_ROUTE } from './routes/search-route.ts';
+import { SEARCH_ROUTES } from './routes/search-route.ts';
 import { EVENTS_ROUTE, HEALTH_ROUTES, LATER_ROUTES } from './routes/server-routes.ts';
 import { SESSION_ROUTES } from './routes/session-routes.ts';
 import { SIGN_IN_ROUTES } from './routes/sign-in-routes.ts';
@@ -44,7 +44,7 @@ export const ROUTES: readonly Route[] = [
   ...TOOL_ROUTES,
   HISTORY_ROUTE,
   EXECUTE_ROUTE,
-  SEARCH_ROUTE,
+  ...SEARCH_ROUTES,
   ...PROFILE_ROUTES,
   ...SOURCE_ROUTES,
   ...APPROVAL_ROUTES,

@@ -50,6 +50,13 @@ describe('a profile that exposes search, on the command line', () => {
     expect(await found('--expand')).toEqual(['add', 'echo', 'wait', 'wipe']);
   });
 
+  it('search --goal finds a tool for each step', async () => {
+    const goal = ['search', '--goal', 'wipe everything, then add two numbers', '--limit', '2'];
+    const { results } = (await office.json(goal)) as { results: Named };
+    expect(namesIn(results)).toEqual(['add', 'wipe']);
+    for (const wrong of [['search'], [...goal, 'words']]) expect(await office.run(wrong)).toMatchObject({ code: 2 });
+  });
+
   it('search without results says so, and prints an empty list as JSON', async () => {
     const words = ['search', 'zzzz', 'qqqq', '--profile', 'agent'];
     expect(await office.run(words)).toMatchObject({ code: 0, stdout: '', stderr: 'No matching tool found.\n' });

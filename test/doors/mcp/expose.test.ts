@@ -111,6 +111,16 @@ describe.each(Object.entries(ERAS))('a client of %s, whose profile exposes searc
     expect(JSON.parse(answer.content[0]?.text ?? '')).toEqual(answer.structuredContent);
   });
 
+  it('finds a tool for each step of a goal', async () => {
+    const { url } = await openSearch();
+    const client = await connect(url());
+    const goal = { goal: 'remove everything, then show a picture', limit: 2 };
+    const { tools } = (await client.call('search_tools', goal)).structuredContent as { tools: { name: string }[] };
+    expect(tools.map(({ name }) => name)).toEqual(['wipe', 'media']);
+    for (const wrong of [{}, { ...goal, query: 'wipe' }])
+      expect(await client.call('search_tools', wrong)).toMatchObject({ isError: true });
+  });
+
   it('runs a script that calls tools, with its progress, if the profile exposes scripts', async () => {
     const { url } = await openSearch({ profiles: { agent: { expose: 'script', essential: ['notes'] } } });
     const client = await connect(url());

@@ -64,6 +64,19 @@ describe('a profile that exposes search, over REST', () => {
     expect(namesIn(hidden.results)).not.toContain('secret_tool');
   });
 
+  it('finds a tool for each step of a goal', async () => {
+    const served = await serveSearch();
+    const { get } = byOperator(served);
+    const goal = 'wipe everything, then add two numbers';
+    const found = await get(`/api/search?profile=agent&limit=2&goal=${encodeURIComponent(goal)}`);
+    expect(namesIn(found.results)).toEqual(['add', 'wipe']);
+    const { json } = await served.ask('/api/search', {
+      token: served.token,
+      body: { goal, limit: 2, profile: 'agent' },
+    });
+    expect(json).toEqual(found);
+  });
+
   it('says if no tool clearly fits, and shows at most three', async () => {
     const { get } = byOperator(await serveSearch());
     const answer = await get('/api/search?q=knit%20a%20woollen%20jumper%20of%20numbers');

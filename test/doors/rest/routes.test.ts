@@ -135,6 +135,10 @@ const SUCCESSES: Readonly<Record<string, (served: Served) => Promise<Example>>> 
     path: '/api/tools/execute/add',
     body: { arguments: { a: 1, b: 2 } },
   }),
+  'POST /api/search': async () => ({
+    path: '/api/search',
+    body: { goal: 'add numbers, then echo a text', limit: 3, expand: true },
+  }),
   'GET /api/search': async () => ({ path: '/api/search?q=add%20numbers&limit=3&expand=true' }),
   'GET /api/bundles': async () => ({ path: '/api/bundles?profile=usual' }),
   'GET /api/profiles': async () => ({ path: '/api/profiles' }),
@@ -338,6 +342,7 @@ describe('invalid requests', () => {
     ['/api/tools?limt=5', '/limt'],
     ['/api/search', '/q'],
     ['/api/search?q=', '/q'],
+    ['/api/search?q=x&goal=y', '/goal'],
     ['/api/search?q=x&expand=yes', '/expand'],
     ['/api/profiles/usual/definitions?format=cobol', '/format'],
     ['/api/tools?__proto__=1', '/__proto__'],

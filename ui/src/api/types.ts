@@ -126,10 +126,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Searches tools by a request in plain words. */
+        /** Searches tools by a request in plain words, or by a goal. */
         get: operations["getApiSearch"];
         put?: never;
-        post?: never;
+        /** Searches tools like GET, with the request or the goal in the body. */
+        post: operations["postApiSearch"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1538,9 +1539,11 @@ export interface operations {
     };
     getApiSearch: {
         parameters: {
-            query: {
+            query?: {
                 /** @description The request. */
-                q: string;
+                q?: string;
+                /** @description Instead of q: a job of several steps. Finds the tools for each step. */
+                goal?: string;
                 /** @description Maximum number of results. Default: 10. */
                 limit?: number;
                 /** @description Adds the tools that belong with the results. */
@@ -1554,7 +1557,58 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The matching tools, best first. If none clearly matches, the three nearest. */
+            /** @description The matching tools, best first; for a goal, the best of each step in turns. If none clearly matches, the three nearest. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        results: {
+                            name: string;
+                            /** @description From 0 to 1. */
+                            score: number;
+                            description: string;
+                            bundle?: string;
+                            why: string;
+                        }[];
+                        /**
+                         * @description The confidence of the best result; low without results.
+                         * @enum {string}
+                         */
+                        confidence?: "high" | "low";
+                        /** @description Present if no tool clearly matches. */
+                        note?: string;
+                    };
+                };
+            };
+        };
+    };
+    postApiSearch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The request. */
+                    q?: string;
+                    /** @description Instead of q: a job of several steps. Finds the tools for each step. */
+                    goal?: string;
+                    /** @description Maximum number of results. Default: 10. */
+                    limit?: number;
+                    /** @description Adds the tools that belong with the results. */
+                    expand?: boolean;
+                    /** @description The profile. Default: the default profile; for an operator, all tools. */
+                    profile?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The matching tools, best first; for a goal, the best of each step in turns. If none clearly matches, the three nearest. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -7,7 +7,7 @@ import { RUN, type ToolSpec } from '../../../core/tool-spec.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { definitionsOf, type TokenFormat, tokensOfEach } from '../../../formats/token-cost.ts';
 import type { ExitCode, Invocation } from '../command.ts';
-import { type Flags, readCount } from '../flags.ts';
+import { type Flags, readCount, usage } from '../flags.ts';
 import { describeStarting, openChest, withCrib } from '../open-crib.ts';
 import { note, printJson, toLine } from '../output.ts';
 import { countingOf, figures, flexible, printTable, tokenText, USUAL_FORMAT } from '../table.ts';
@@ -100,16 +100,17 @@ function toListed(spec: ToolSpec, crib: Crib) {
   };
 }
 
-/** `toolcrib search WORDS`: searches tools, best match first. */
+/** `toolcrib search WORDS` searches tools, best match first; `toolcrib search --goal TEXT` the tools for each step of a job. */
 export function searchTools({ words, flags }: Invocation): Promise<ExitCode> {
   const limit = readCount(flags.limit);
+  const { goal } = flags;
+  if (goal === undefined && words.length === 0) throw usage('"toolcrib search" needs WORDS.', 'search');
+  if (goal !== undefined && words.length > 0) throw usage('WORDS and --goal cannot be combined.', 'search');
   return withCrib(flags, async (crib) => {
     requireAnySource(crib);
     const chest = await openChest(crib, flags);
-    const found = await chest.search(words.join(' '), {
-      expand: flags.expand === true,
-      ...(limit !== undefined && { limit }),
-    });
+    const options = { expand: flags.expand === true, ...(limit !== undefined && { limit }) };
+    const found = await chest.search(goal === undefined ? words.join(' ') : { goal }, options);
     const { hits, ...answer } = toSearchAnswer(found);
     if (flags.json === true) {
       printJson({
