@@ -105,7 +105,14 @@ function wrong(key: string, expected: string, value: unknown): ToolcribError {
 
 /** The result of identifying a credential. */
 export type Identity =
-  | { readonly ok: true; readonly caller: Caller; readonly profiles: readonly string[]; readonly operator: boolean }
+  | {
+      readonly ok: true;
+      readonly caller: Caller;
+      readonly profiles: readonly string[];
+      readonly operator: boolean;
+      /** The highest priority that the caller may give a background call; no limit if absent. */
+      readonly maxPriority?: number;
+    }
   | { readonly ok: false; readonly error: ToolError };
 
 /** The reason why a caller may no longer call in a profile; undefined if it may. */

@@ -34,7 +34,8 @@ export function grant(holder: Holder, access: AccessConfig, profiles: ProfileSet
     lists.length === 0
       ? []
       : lists.reduce((left, globs) => left.filter(matchesAny(globs)), candidates(profiles, lists));
-  return recognised({ ...callerOf(holder), profiles: names }, names);
+  const maxPriority = Math.max(0, ...roles.map((role) => role.maxPriority ?? 0));
+  return recognised({ ...callerOf(holder), profiles: names }, names, maxPriority);
 }
 
 /** Grants the operator every profile and all tools. */
@@ -58,12 +59,13 @@ function matchesAny(globs: readonly string[]): (name: string) => boolean {
   return (name) => tests.some((matches) => matches(name));
 }
 
-function recognised(caller: Caller, profiles: readonly string[]): Recognised {
+function recognised(caller: Caller, profiles: readonly string[], maxPriority?: number): Recognised {
   return Object.freeze({
     ok: true,
     caller: readCaller(caller),
     profiles: Object.freeze([...profiles]),
     operator: caller.operator === true,
+    ...(maxPriority !== undefined && { maxPriority }),
   });
 }
 

@@ -20,6 +20,7 @@ describe('a token of the issuer', () => {
       },
       profiles: ['assistant'],
       operator: false,
+      maxPriority: 0,
     });
   });
 

@@ -52,6 +52,7 @@ describe('the permissions of a key', () => {
       },
       profiles,
       operator,
+      ...(!operator && { maxPriority: 0 }),
     });
     if (!identity.ok) return;
     for (const name of crib.profiles()) {

@@ -199,6 +199,8 @@ export interface RoleConfig {
   readonly profiles?: string | readonly string[];
   /** Gives the role all rights of the operator. */
   readonly operator?: boolean;
+  /** The highest priority that its callers may give background calls over REST; default 0. Operators have no limit. */
+  readonly maxPriority?: number;
 }
 
 /** The HTTP server. */

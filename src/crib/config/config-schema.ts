@@ -62,6 +62,11 @@ const accessNode = typed(
         object('Rights of a role.', {
           profiles: names('Profiles that the role may use; globs.'),
           operator: flag('Gives the role all rights of the operator.'),
+          maxPriority: whole(
+            'The highest priority that its callers may give background calls over REST; default 0. Operators have no limit.',
+            0,
+            100,
+          ),
         }),
       ),
       'Rights by role.',

@@ -112,7 +112,7 @@ function identified(claims: Written = {}, age = 0): Show {
       .setProtectedHeader({ alg: key.alg, kid: key.kid })
       .sign(key.privateKey);
     const who = await crib.identify(`Bearer ${token}`);
-    return 'caller' in who ? { ...who.caller, credential: undefined } : who;
+    return 'caller' in who ? { ...who.caller, credential: undefined, maxPriority: who.maxPriority } : who;
   };
 }
 const CLIENT = { clientId: 'toolcrib' };
@@ -160,6 +160,7 @@ const access: readonly Row[] = [
   ),
   row('access.jwt.clockToleranceMs', [jwt({}), jwt({ clockToleranceMs: 300_000 })], identified({}, 100)),
   row('access.roles.*.profiles', [jwt({}), jwt({}, { dev: { profiles: 'a*' } })], identified()),
+  row('access.roles.*.maxPriority', [jwt({}), jwt({}, { dev: { maxPriority: 9 } })], identified()),
   row('access.roles.*.operator', [jwt({}), jwt({}, { dev: { operator: true } })], identified()),
   row(
     'access.keys',

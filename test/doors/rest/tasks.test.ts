@@ -272,6 +272,20 @@ describe('POST /api/tasks/{id}/resend', () => {
   });
 });
 
+it('a caller gives no task a priority over those of others, unless its role allows it', async () => {
+  const issuer = await startIssuer();
+  const config = `access: { jwt: { issuer: "${issuer.url}", audience: toolcrib }, roles: { dev: { profiles: [usual] }, urgent: { profiles: [usual], maxPriority: 50 } } }\n`;
+  const { ask, token } = await serve({ config });
+  const codeOf = async (priority: number, who: string) =>
+    (await execute(ask, 'add', { a: 1, b: 2 }, { ...later, priority }, who)).json.error?.code;
+  const [plain, urgent] = [await issuer.sign({ roles: ['dev'] }), await issuer.sign({ roles: ['dev', 'urgent'] })];
+  expect([await codeOf(0, plain), await codeOf(-100, plain)]).toEqual([undefined, undefined]);
+  expect([await codeOf(1, plain), await codeOf(100, plain)]).toEqual(['denied', 'denied']);
+  expect([await codeOf(50, urgent), await codeOf(51, urgent)]).toEqual([undefined, 'denied']);
+  expect(await codeOf(100, token)).toBeUndefined();
+  expect((await ask('/api/tasks', { token })).json.tasks).toHaveLength(4);
+});
+
 describe('a task of a caller that now has fewer rights', () => {
   it('is resent with these, also by another key or token of the same caller', async () => {
     const issuer = await startIssuer();

@@ -110,7 +110,7 @@ async function execute(asked: RouteRequest): Promise<Answer | Response> {
   const { arguments: input, profile, dryRun, caller, ...said } = body;
   if (dryRun === true) return judge(asked, defined({ ...said, input, profile, caller }));
   if (caller !== undefined) return refuseFor(CALLER_WITHOUT_DRY_RUN);
-  const task = readTaskBody(defined({ async, at, delayMs, priority, expiresMs, notify }), said.approvalId, request);
+  const task = readTaskBody(defined({ async, at, delayMs, priority, expiresMs, notify }), said.approvalId, asked);
   if ('refusal' in task) return task.refusal;
   const chest = await openToCall(asked, profile);
   const traceparent = request.headers.get('traceparent');

@@ -1,5 +1,6 @@
 import { TASK_STATES } from '../../../core/ports/stored-tasks.ts';
 import { defined } from '../../../core/read-options.ts';
+import { toolError } from '../../../core/tool-error.ts';
 import type { TaskDetail, TaskFilter, TaskOutcome } from '../../../tasks/task-listing.ts';
 import { toShownTask } from '../../shown.ts';
 import { type Answer, notFound, ok, refuse, refuseFor } from '../answers.ts';
@@ -180,14 +181,20 @@ type TaskOptions = Omit<TaskBody, 'async' | 'at'> & { readonly at?: number };
 export function readTaskBody(
   { async: isTask, at, ...rest }: TaskBody,
   approvalId: string | undefined,
-  { headers }: Request,
+  { request: { headers }, asker }: Pick<RouteRequest, 'request' | 'asker'>,
 ): { readonly options: TaskOptions | undefined } | { readonly refusal: Answer } {
   const given = defined({ at, ...rest });
+  const { priority = 0 } = rest;
+  const { maxPriority = priority } = asker;
   if (isTask !== true) {
     const [name] = Object.keys(given);
     return name === undefined
       ? { options: undefined }
       : invalid(`"${name}" is only for background calls. Add "async": true.`);
+  }
+  if (priority > maxPriority) {
+    const message = `The roles of this caller allow the priority ${maxPriority} at most, not ${priority}. Use ${maxPriority}, or ask the operator for a role with maxPriority.`;
+    return { refusal: refuseFor(toolError('denied', message)) };
   }
   if (approvalId !== undefined)
     return invalid(
