@@ -45,14 +45,21 @@ async function prepare(engine: SqlEngine) {
   }
 }
 
-/** Migrates the schema, each step once, even if several processes start. Refuses a store written by a newer version. */
+/**
+ * Migrates the schema in one transaction, because a transaction takes longer than most steps. Each step runs once, even if
+ * several processes start: the primary key admits it once, and the process that comes second is rolled back. Refuses a
+ * store written by a newer version.
+ */
 export async function migrate(engine: SqlEngine, steps = MIGRATIONS): Promise<void> {
   for (;;) {
     const version = await schemaVersion(engine);
     if (version > steps.length) throw tooNew(engine.location, version, steps.length);
-    const next = steps[version];
-    if (next === undefined) return;
-    await applyStep(engine, version + 1, next);
+    if (version === steps.length) return;
+    try {
+      return await applySteps(engine, version, steps.slice(version));
+    } catch (error) {
+      if ((await schemaVersion(engine)) === version) throw error;
+    }
   }
 }
 
@@ -63,23 +70,24 @@ async function schemaVersion(engine: SqlEngine): Promise<number> {
   return row === undefined ? 0 : numberOf(row, 'version');
 }
 
-/** The primary key admits each step once. A second process is rolled back and finds the step done. */
-async function applyStep(engine: SqlEngine, id: number, step: Migration): Promise<void> {
-  const texts = step.flatMap((text) => {
+async function applySteps(engine: SqlEngine, version: number, steps: readonly Migration[]): Promise<void> {
+  const statements = steps.flatMap((step, index) => [
+    sql`INSERT INTO toolcrib_migrations (id) VALUES (${version + index + 1})`,
+    ...textsFor(engine, step).map((text) => ({ sql: text, params: [] })),
+  ]);
+  await engine.writeSlowly([
+    ...engine.dialect.lockMigrations,
+    sql`CREATE TABLE IF NOT EXISTS toolcrib_migrations (id BIGINT PRIMARY KEY)`,
+    ...statements,
+  ]);
+}
+
+function textsFor(engine: SqlEngine, step: Migration): readonly string[] {
+  return step.flatMap((text) => {
     if (typeof text === 'string') return [text];
     if ('sqlite' in text) return engine.name === 'postgres' ? [] : [text.sqlite];
     return engine.name === 'postgres' ? [text.postgres] : [];
   });
-  try {
-    await engine.writeSlowly([
-      ...engine.dialect.lockMigrations,
-      sql`CREATE TABLE IF NOT EXISTS toolcrib_migrations (id BIGINT PRIMARY KEY)`,
-      sql`INSERT INTO toolcrib_migrations (id) VALUES (${id})`,
-      ...texts.map((text) => ({ sql: text, params: [] })),
-    ]);
-  } catch (error) {
-    if ((await schemaVersion(engine)) < id) throw error;
-  }
 }
 
 function tooNew(location: string, version: number, known: number): ToolcribError {

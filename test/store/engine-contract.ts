@@ -93,11 +93,15 @@ function migrationContract(opened: Opened): void {
     expect(await engine.read(sql`SELECT id FROM notes`)).toHaveLength(1);
   });
 
-  it('leaves nothing of a step that fails, and says why', async () => {
+  it('leaves nothing of an upgrade that fails, and says why', async () => {
     const engine = await opened();
-    const broken = migrate(engine, [['CREATE TABLE notes (id BIGINT)', 'INSERT INTO nowhere (id) VALUES (1)']]);
+    const broken = migrate(engine, [
+      ['CREATE TABLE notes (id BIGINT)'],
+      ['CREATE TABLE more (id BIGINT)', 'INSERT INTO nowhere (id) VALUES (1)'],
+    ]);
     await expect(broken).rejects.toMatchObject({ message: expect.stringContaining('nowhere') });
-    expect(await engine.read(engine.dialect.tableNamed('notes'))).toEqual([]);
+    for (const name of ['notes', 'more', 'toolcrib_migrations'])
+      expect(await engine.read(engine.dialect.tableNamed(name))).toEqual([]);
   });
 
   it('refuses a database of a newer version, with one sentence', async () => {
