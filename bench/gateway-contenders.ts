@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { entry } from './cli.ts';
-import { freePort, type Processes, type Started } from './processes.ts';
+import { familyOf, freePort, type Member, type Processes, type Started, scriptOf } from './processes.ts';
 import { type EchoClient, httpWire, openClient, type Revision, stdioWire, type Wire } from './wire-client.ts';
 
 /** One way from a client to the echo tool. */
@@ -174,4 +174,14 @@ export async function within<Value>(timeMs: number, promise: Promise<Value>): Pr
   } finally {
     over.abort();
   }
+}
+
+/** Processor time of what stands between client and server. A contender that starts a process for each call gets off lightly. */
+export function cpuOf(roots: readonly number[]): number {
+  return between(roots).reduce((sum: number, { cpuUs }: Member) => sum + cpuUs, 0);
+}
+
+/** The processes between client and server. */
+export function between(roots: readonly number[]): readonly Member[] {
+  return familyOf(roots).filter(({ pid }) => !/\/echo-\w+\.ts$/.test(scriptOf(pid)));
 }

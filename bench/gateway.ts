@@ -2,13 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Contender, contendersFor, type Server, type Setting, within } from './gateway-contenders.ts';
+import { type Contender, contendersFor, cpuOf, type Server, type Setting } from './gateway-contenders.ts';
+import { benchLarge, benchList, benchMegabyte, TEXT } from './gateway-large.ts';
 import { median, printTable } from './measure.ts';
-import { createProcesses, familyOf, type Member, scriptOf } from './processes.ts';
+import { createProcesses } from './processes.ts';
 import { type EchoClient, REVISIONS, type Revision } from './wire-client.ts';
 
-/** What can be measured by itself: small calls by kind of server, a megabyte, and long lists. */
-const SECTIONS = ['stdio', 'events', 'json', 'megabyte', 'list'] as const;
+/** What can be measured by itself: small calls by kind of server, a megabyte, results of 20 MB, and long lists. */
+const SECTIONS = ['stdio', 'events', 'json', 'megabyte', 'large', 'list'] as const;
 type Section = (typeof SECTIONS)[number];
 
 const ROUNDS = 6;
@@ -16,11 +17,6 @@ const WARM_UP_MS = 4000;
 const ROUND_MS = 700;
 const COLD_CALLS = 400;
 const IN_FLIGHT = 64;
-const TEXT = 'The quick brown fox jumps over the lazy dog. '.repeat(23); // 1 kB
-const MEGABYTE = 1_000_000;
-const LARGE_CALLS = 12;
-const LARGE_MS = 10_000;
-const MANY_TOOLS = 10_000;
 
 interface Options {
   readonly sections: readonly Section[];
@@ -45,6 +41,7 @@ export async function benchGateway({ sections, revision, only, profile, beside }
     const setting = { processes, folder, only: new RegExp(only), profileFolder: profile, beside };
     try {
       if (section === 'megabyte') for (const server of SERVERS) await benchMegabyte(server, setting, revision);
+      else if (section === 'large') for (const server of SERVERS) await benchLarge(server, setting, revision);
       else if (section === 'list') await benchList(setting, revision);
       else await benchCalls(section, setting, revision);
     } finally {
@@ -122,12 +119,6 @@ async function callFor(timeMs: number, client: EchoClient, inFlight: number): Pr
   return times;
 }
 
-/** Processor time of what stands between client and server. A contender that starts a process for each call gets off lightly. */
-function cpuOf(roots: readonly number[]): number {
-  const between = familyOf(roots).filter(({ pid }) => !/\/echo-\w+\.ts$/.test(scriptOf(pid)));
-  return between.reduce((sum: number, { cpuUs }: Member) => sum + cpuUs, 0);
-}
-
 function printCalls(server: Server, rows: readonly Row[], revision: Revision): void {
   const raw = rows.find(({ name }) => name === 'raw');
   const shown = rows.map(({ name, coldUs, single, loaded }) => {
@@ -150,55 +141,6 @@ function printCalls(server: Server, rows: readonly Row[], revision: Revision): v
     `${server}: tools/call with 1 kB, client of ${revision}: us a call; processor time of the gateway as mean / median of rounds`,
     [['', 'cold', 'one: p50', 'CPU', '', `${IN_FLIGHT} in flight: calls/s`, 'p99', 'CPU', ''], ...shown],
   );
-}
-
-/** A megabyte of arguments, and one of a result: one after the other, after some to warm up. */
-async function benchMegabyte(server: Server, setting: Setting, revision: Revision): Promise<void> {
-  const text = 'x'.repeat(MEGABYTE);
-  const rows: string[][] = [];
-  for (const { name, open } of await contendersFor(server, setting)) {
-    const { client, roots } = await open(revision);
-    const sent = await timeLarge(() => client.echo(text), roots);
-    const received = await timeLarge(() => client.echo('x', MEGABYTE), roots);
-    rows.push([name, ...sent, ...received]);
-    client.close();
-  }
-  printTable(`${server}: 1 MB, ms a call, median (processor time of the gateway, mean)`, [
-    ['', 'arguments', 'CPU', 'result', 'CPU'],
-    ...rows,
-  ]);
-}
-
-async function timeLarge(call: () => Promise<void>, roots: readonly number[]): Promise<readonly string[]> {
-  const times: number[] = [];
-  let before = 0;
-  for (let count = 0; count < LARGE_CALLS * 2; count++) {
-    if (count === LARGE_CALLS) before = cpuOf(roots);
-    const begin = performance.now();
-    const works = await within(LARGE_MS, call()).then(
-      () => true,
-      () => false,
-    );
-    if (!works) return ['fails', ''];
-    if (count >= LARGE_CALLS) times.push(performance.now() - begin);
-  }
-  return [median(times).toFixed(1), ((cpuOf(roots) - before) / LARGE_CALLS / 1000).toFixed(1)];
-}
-
-/** `tools/list` of a server with many tools, page by page as the gateway wants it. */
-async function benchList(setting: Setting, revision: Revision): Promise<void> {
-  const rows: string[][] = [];
-  for (const { name, open } of await contendersFor('stdio', setting, MANY_TOOLS)) {
-    const { client, roots } = await open(revision);
-    const count = await client.list();
-    const [ms = '', cpu = ''] = await timeLarge(async () => void (await client.list()), roots);
-    rows.push([name, `${count}`, ms, cpu]);
-    client.close();
-  }
-  printTable(`tools/list of a server with ${MANY_TOOLS} tools, first page, ms`, [
-    ['', 'tools', 'time', 'CPU'],
-    ...rows,
-  ]);
 }
 
 function whole(value: number): string {

@@ -109,3 +109,10 @@ export async function freePort(): Promise<number> {
   server.close();
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
+
+/** Resident memory of a process in bytes: now, and the most it has had. */
+export function memoryOf(pid: number): { readonly now: number; readonly peak: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const bytesOf = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1024;
+  return { now: bytesOf('VmRSS'), peak: bytesOf('VmHWM') };
+}

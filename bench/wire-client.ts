@@ -101,12 +101,13 @@ function answerIn(text: string, id: unknown): Message {
 export function stdioWire({ stdin, stdout }: { readonly stdin: Writable; readonly stdout: Readable }): Wire {
   const waiting = new Map<unknown, PromiseWithResolvers<Message>>();
   const ended = new Error('The child has ended');
-  let rest = '';
+  let rest: string[] = [];
   stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      const message: Message = JSON.parse(line);
+    const [first = '', ...more] = chunk.split('\n');
+    rest.push(first);
+    for (const line of more) {
+      const message: Message = JSON.parse(rest.join(''));
+      rest = [line];
       waiting.get(message.id)?.resolve(message);
       waiting.delete(message.id);
     }

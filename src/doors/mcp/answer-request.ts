@@ -26,8 +26,11 @@ export interface OpenDoor {
   readonly contexts: AsyncLocalStorage<RequestContext>;
 }
 
-/** A web Response, or complete JSON text, which is cheaper to send. */
-export type McpAnswer = Response | { readonly status: number; readonly text: string };
+/** A web Response, or complete JSON, which is cheaper to send: as text, or in pieces that are made as fast as the client reads. */
+export type McpAnswer =
+  | Response
+  | { readonly status: number; readonly text: string }
+  | { readonly status: number; readonly pieces: Iterable<string> };
 
 /** The caller and the profile of a request. */
 export interface McpCaller {

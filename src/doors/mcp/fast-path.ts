@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { CallToolResult, Implementation } from '@modelcontextprotocol/server';
 import { isRecord, type JsonObject } from '../../core/json.ts';
 import { type HttpRequest, toWeb } from '../node-request.ts';
@@ -105,8 +106,7 @@ export async function answerPlainCall(
   const outcome = guarded(gateway, () => callTool(gateway, context, asked));
   const result = await settledSoon(outcome, call.era);
   if (cancellations.isClosed()) return new Response(null, { status: 499 });
-  const text = result === undefined ? undefined : toPlainAnswer(result, call, selfOf(gateway));
-  if (text !== undefined) return { status: 200, text };
+  if (result !== undefined && isPlainResult(result)) return toPlainAnswer(result, call, selfOf(gateway));
   return contexts.run({ ...context, outcome }, () => handler.fetch(toWeb(request), { parsedBody: body }));
 }
 
@@ -128,30 +128,59 @@ function settledSoon(outcome: Promise<CallToolResult>, era: Era): Promise<CallTo
 
 const RESULT_KEYS: readonly string[] = ['content', 'structuredContent', 'isError', '_meta'];
 
-/**
- * The answer to a plain call, as the MCP SDK would write it. Undefined for results that the SDK must process: questions,
- * or content other than text.
- */
-function toPlainAnswer(result: CallToolResult, { era, id }: PlainCall, serverInfo: Implementation): string | undefined {
-  if (!isPlainResult(result)) return undefined;
-  if (era === 'legacy') return JSON.stringify({ result, jsonrpc: '2.0', id });
+/** The answer to a plain call, as the MCP SDK would write it. */
+function toPlainAnswer(result: CallToolResult, { era, id }: PlainCall, serverInfo: Implementation): McpAnswer {
   const _meta = { ...result._meta, 'io.modelcontextprotocol/serverInfo': serverInfo };
-  return JSON.stringify({ result: { ...result, resultType: 'complete', _meta }, jsonrpc: '2.0', id });
+  const shown = era === 'legacy' ? result : { ...result, resultType: 'complete', _meta };
+  if (result.content.some((part) => longOf(part) !== undefined)) return { status: 200, pieces: piecesOf(shown, id) };
+  return { status: 200, text: JSON.stringify({ result: shown, jsonrpc: '2.0', id }) };
 }
 
+/** Results with longer parts are written in pieces: as JSON they do not exist as a whole. */
+const LONG = 1_000_000;
+const PIECE = 250_000;
+
+type Part = CallToolResult['content'][number];
+
+/** The long text of a part. */
+function longOf(part: Part): string | undefined {
+  const text = part.type === 'text' ? part.text : part.type === 'image' || part.type === 'audio' ? part.data : '';
+  return text.length > LONG ? text : undefined;
+}
+
+/** JSON in pieces. It is written with a mark in the place of each long text, which no text can contain by chance. */
+function* piecesOf(result: CallToolResult, id: string | number): Generator<string> {
+  const mark = randomUUID();
+  const content = result.content.map((part) => {
+    if (longOf(part) === undefined) return part;
+    return part.type === 'text' ? { ...part, text: mark } : { ...part, data: mark };
+  });
+  const between = JSON.stringify({ result: { ...result, content }, jsonrpc: '2.0', id }).split(mark);
+  const texts = result.content.flatMap((part) => longOf(part) ?? []);
+  for (const [index, written] of between.entries()) {
+    yield written;
+    const text = texts[index] ?? '';
+    // A character cut in half is written as two escapes, which stand for the same character.
+    for (let at = 0; at < text.length; at += PIECE) yield JSON.stringify(text.slice(at, at + PIECE)).slice(1, -1);
+  }
+}
+
+/** True for a result that needs no processing by the MCP SDK: no questions, and parts without further members. */
 function isPlainResult(result: CallToolResult): boolean {
   const { _meta, structuredContent } = result;
   return (
     Object.keys(result).every((key) => RESULT_KEYS.includes(key)) &&
-    result.content.every(isPlainText) &&
+    result.content.every(isPlainPart) &&
     !hasKey(_meta, 'progressToken') &&
     !hasKey(_meta, '__proto__') &&
     !hasKey(structuredContent, '__proto__')
   );
 }
 
-function isPlainText(part: CallToolResult['content'][number]): boolean {
-  return part.type === 'text' && typeof part.text === 'string' && Object.keys(part).length === 2;
+function isPlainPart(part: Part): boolean {
+  const { length } = Object.keys(part);
+  if (part.type === 'text') return typeof part.text === 'string' && length === 2;
+  return (part.type === 'image' || part.type === 'audio') && length === 3; // `toKnownContent` has validated it
 }
 
 function hasKey(value: unknown, key: string): boolean {

@@ -5,6 +5,8 @@ import { messageOf } from '../../core/tool-error.ts';
 import { parseMessage } from './parse-message.ts';
 
 const MAX_LINE_BYTES = 10 * 1024 * 1024;
+/** While as much waits for the client to read, no further messages of it are read. */
+const MAX_WAITING_BYTES = 50_000_000;
 const LINE_END = 10;
 
 /** The transport of the MCP SDK, which reads integers without rounding them. */
@@ -39,6 +41,9 @@ export async function openStdio(stdin: Readable, stdout: Writable): Promise<Stdi
         fail(cause);
       }
     }
+    if (stdout.writableLength <= MAX_WAITING_BYTES) return;
+    stdin.pause();
+    stdout.once('drain', () => stdin.resume());
   };
   return transport;
 }

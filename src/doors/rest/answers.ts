@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { pipeline, Readable } from 'node:stream';
 import { ToolcribError, type ToolError, type ToolErrorCode } from '../../core/tool-error.ts';
 import { toBody } from '../../system/fetch/large-text.ts';
 
@@ -129,11 +130,10 @@ export const INTERNAL: Answer = refuse(500, {
   retryable: false,
 });
 
-/** A complete JSON response as text. */
-export interface WholeAnswer {
-  readonly status: number;
-  readonly text: string;
-}
+/** A complete JSON response: as text, or in pieces that are made as fast as the client reads. */
+export type WholeAnswer =
+  | { readonly status: number; readonly text: string }
+  | { readonly status: number; readonly pieces: Iterable<string> };
 
 /** Sends a complete response at once, or returns it for sending. */
 export type SendWhole = (answer: WholeAnswer) => Response;
@@ -141,12 +141,23 @@ export type SendWhole = (answer: WholeAnswer) => Response;
 const TYPE = 'application/json';
 
 /** Converts a complete response to a web Response. */
-export function toWebResponse({ status, text }: WholeAnswer): Response {
-  return new Response(text, { status, headers: { 'content-type': TYPE } });
+export function toWebResponse(answer: WholeAnswer): Response {
+  const text = 'text' in answer ? answer.text : [...answer.pieces].join('');
+  return new Response(text, { status: answer.status, headers: { 'content-type': TYPE } });
 }
 
+/** A client that reads nothing of a large answer for this time is disconnected. */
+const STALLED_MS = 60_000;
+
 /** Writes a complete response directly, without the cost of a web stream. */
-export function writeWhole(outgoing: ServerResponse, { status, text }: WholeAnswer): void {
-  const body = toBody(text);
+export function writeWhole(outgoing: ServerResponse, answer: WholeAnswer): void {
+  const { status } = answer;
+  if ('pieces' in answer) {
+    outgoing.writeHead(status, { 'content-type': TYPE });
+    outgoing.setTimeout(STALLED_MS, () => outgoing.destroy());
+    pipeline(Readable.from(answer.pieces, { highWaterMark: 1 }), outgoing, () => {}); // a client that left needs no answer
+    return;
+  }
+  const body = toBody(answer.text);
   outgoing.writeHead(status, { 'content-type': TYPE, 'content-length': Buffer.byteLength(body) }).end(body);
 }

@@ -163,7 +163,7 @@ export interface WireMessage {
 }
 
 /** Size limit of a message; longer ones are not parsed. */
-export const MAX_MESSAGE_BYTES = 10_000_000;
+export const MAX_MESSAGE_BYTES = 25_000_000;
 
 /** Our own code for an oversized answer, in the range that JSON-RPC leaves to applications. */
 export const TOO_LARGE = -31_999;

@@ -5,6 +5,7 @@ import { createHeldCalls } from '../../../src/doors/mcp/held-calls.ts';
 import { createListings } from '../../../src/doors/mcp/listings.ts';
 import { createMcpDoor } from '../../../src/doors/mcp/mcp-door.ts';
 import { createToolServer } from '../../../src/doors/mcp/tool-server.ts';
+import { toWebResponse } from '../../../src/doors/rest/answers.ts';
 import type { Crib, ToolInput } from '../../../src/index.ts';
 import { cribOf, folderWith } from '../../crib/workshop.ts';
 
@@ -41,6 +42,19 @@ const TOOLS: readonly ToolInput[] = [
         { type: 'resource_link', uri: 'file:///x', name: 'x' },
       ],
       meta: { 'example.com/size': 3 },
+    }),
+  },
+  {
+    name: 'record',
+    description: 'Answers with media alone',
+    run: () => ({
+      ok: true,
+      status: 'done',
+      content: [
+        { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+        { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' },
+        { type: 'image', data: 'not base64', mimeType: 'image/png' },
+      ],
     }),
   },
   {
@@ -287,7 +301,7 @@ export async function expectSameBothWays(numRuns: number): Promise<void> {
       const answer = await door.fetch(toRequest(draft), identity);
       const isPlain = !(answer instanceof Response);
       if (isPlain) plain[draft.headers['mcp-protocol-version'] === '2026-07-28' ? 'modern' : 'legacy']++;
-      const heard = isPlain ? { status: answer.status, messages: [JSON.parse(answer.text)] } : await hear(answer);
+      const heard = await hear(isPlain ? toWebResponse(answer) : answer);
       expect(heard).toEqual(wanted);
     }),
     { numRuns: numRuns + EDGES.length, examples: EDGES.map((draft): [Draft] => [draft]) },

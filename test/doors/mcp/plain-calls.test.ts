@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { attachStdio } from '../../../src/doors/mcp/attach-stdio.ts';
 import { serveStdio } from '../../../src/doors/mcp/serve-stdio.ts';
+import { openStdio } from '../../../src/doors/mcp/stdio-transport.ts';
 import type { ToolCall, ToolInput } from '../../../src/index.ts';
 import { expectSameBothWays } from './both-ways.ts';
 import { modernRequest, post, type RawMessage, request } from './clients.ts';
@@ -98,6 +101,28 @@ describe.each(WAYS)('a plain call of the %s revision', (which, sent) => {
     expect(Number(headers.get('content-length'))).toBeGreaterThan(0);
   });
 
+  it('has a large result in pieces, as the tool returned it', async () => {
+    const text = `"\\\u0000 \ud83d\ude00x`.repeat(300_000); // some piece ends within a character
+    const content = [
+      { type: 'text', text },
+      { type: 'text', text: 'short' },
+      { type: 'image', data: 'AAAA'.repeat(300_000), mimeType: 'image/png' },
+      { type: 'text', text: 'y'.repeat(1_000_001) },
+    ];
+    const run = () => ({ ok: true, status: 'done', content, data: { a: 1 } });
+    const { url } = await startGateway({ tools: [{ name: 'hang', description: 'Does not', run } as ToolInput] });
+    const { status, headers, messages } = await post(url(), sent.body, sent.headers);
+    const [message] = messages as { id: unknown; result: { content: unknown } }[];
+    expect({ status, id: message?.id, length: headers.get('content-length') }).toEqual({
+      status: 200,
+      id: 1,
+      length: null,
+    });
+    expect(headers.get('content-type')).toBe('application/json');
+    expect(message?.result).toMatchObject({ structuredContent: { a: 1 } });
+    expect(isDeepStrictEqual(message?.result.content, content)).toBe(true); // a difference would be printed for minutes
+  });
+
   it('whose client disconnects before the answer affects no other call', async () => {
     const { tool, begun, ended, answer } = hanging();
     const { url, warnings, crib } = await startGateway({ tools: [tool] });
@@ -165,4 +190,30 @@ it('an older client gets heartbeats during a long call, and the answer as an eve
   expect(response.headers.get('content-type')).toBe('text/event-stream');
   answer('at last');
   expect(await response.text()).toContain('"text":"at last"');
+});
+
+it('a client on stdio that does not read its answers is not read from until it does', async () => {
+  const stdin = new PassThrough();
+  let read = () => {};
+  const stdout = new Writable({
+    write(_chunk, _encoding, done) {
+      read = done;
+    },
+  });
+  const transport = await openStdio(stdin, stdout);
+  onTestFinished(() => transport.close());
+  const heard: unknown[] = [];
+  transport.onmessage = (message) => void heard.push('id' in message && message.id);
+  await transport.start();
+  const send = async (id: number) => {
+    stdin.write(`${JSON.stringify({ ...request('ping', {}), id })}\n`);
+    await setImmediate();
+  };
+  stdout.write('x'.repeat(50_000_001));
+  await send(1);
+  await send(2);
+  expect([heard, stdin.isPaused()]).toEqual([[1], true]);
+  read();
+  await setImmediate();
+  expect([heard, stdin.isPaused()]).toEqual([[1, 2], false]);
 });

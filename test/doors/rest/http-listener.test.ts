@@ -1,10 +1,12 @@
 import { once } from 'node:events';
-import { IncomingMessage, request, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
+import { createServer, IncomingMessage, request, ServerResponse } from 'node:http';
+import { type AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { createMcpDoor } from '../../../src/doors/mcp/mcp-door.ts';
 import { createNodeRequest } from '../../../src/doors/node-request.ts';
+import { writeWhole } from '../../../src/doors/rest/answers.ts';
 import { createRestApp } from '../../../src/doors/rest/create-rest-app.ts';
 import { startServer } from '../../../src/doors/rest/start-server.ts';
 import { cribOf, folderWith } from '../../crib/workshop.ts';
@@ -119,3 +121,32 @@ it('reading the body of a request whose client has left is an error', async () =
   await once(incoming, 'close');
   await expect(text()).rejects.toThrow('the client closed the connection');
 }, 10_000);
+
+it('an answer in pieces is made as fast as the client reads, and no further once it has left', async () => {
+  let [made, isOver] = [0, false];
+  function* pieces() {
+    try {
+      for (; made < 100; made++) yield 'x'.repeat(1_000_000);
+    } finally {
+      isOver = true;
+    }
+  }
+  const closed = Promise.withResolvers<void>();
+  const server = createServer((_request, response) => {
+    response.once('close', closed.resolve);
+    writeWhole(response, { status: 200, pieces: pieces() });
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const asked = request({ port, host: '127.0.0.1' });
+  asked.on('error', () => {}).end();
+  const [answer] = await once(asked, 'response');
+  await once(answer, 'readable'); // and nothing more is read of it
+  for (let turn = 0; turn < 200; turn++) await setImmediate();
+  expect(made).toBeLessThan(50); // the system holds some megabytes itself
+  asked.destroy();
+  await closed.promise;
+  await setImmediate();
+  expect(isOver).toBe(true);
+});
