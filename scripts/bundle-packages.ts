@@ -14,6 +14,28 @@ const FILES: Readonly<Record<string, string>> = {
   'gpt-tokenizer/encoding/o200k_base': 'tokenizer',
 };
 
+/**
+ * The SDK would bring an Ajv for each of its sides. Toolcrib gives it validators instead, because it validates elsewhere;
+ * without one, the SDK would make the class below.
+ */
+const withoutAjv: Plugin = {
+  name: 'without-ajv',
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^@modelcontextprotocol\/(client|server)\/_shims$/ }, () => ({
+      path: 'shims',
+      namespace: 'sdk',
+    }));
+    onLoad({ filter: /./, namespace: 'sdk' }, () => ({
+      contents: `
+        export { default as process } from 'node:process';
+        export const CORS_IS_POSSIBLE = false;
+        export class DefaultJsonSchemaValidator {
+          constructor() { throw new Error('The bundled MCP SDK has no validator of its own.'); }
+        }`,
+    }));
+  },
+};
+
 /** Bundles the packages: shared code lies in files of its own, so that every class exists once. */
 export async function bundlePackages(): Promise<Metafile> {
   const { metafile } = await build({
@@ -28,6 +50,7 @@ export async function bundlePackages(): Promise<Metafile> {
     minifySyntax: true,
     external: ['jose'],
     metafile: true,
+    plugins: [withoutAjv],
   });
   for (const file of Object.keys(metafile.outputs)) toAscii(join(root, file));
   return metafile;
