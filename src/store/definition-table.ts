@@ -4,6 +4,7 @@ import {
   MOST_DEFINITIONS,
   MOST_DEFINITIONS_IN_ALL,
   MOST_LABELS,
+  MOST_OF_SOURCE,
   type SeenDefinition,
   type StoredDefinitions,
   type StoredLabel,
@@ -15,6 +16,18 @@ import { jsonOf, numberOf, type Row, type SqlEngine, type Statement, sql, textOf
 const KEPT_MS = 365 * 86_400_000;
 /** Statements in one transaction. */
 const AT_ONCE = 200;
+
+/** The size of added definitions after which those of each source are measured again. A row counts as a thousand bytes at least. */
+const MEASURED_EVERY = { bytes: 8_000_000, row: 1000 } as const;
+
+/** Removes the oldest definitions of sources that have too many, or too large ones. */
+const REMOVE_BEYOND_SOURCE = sql`
+  DELETE FROM toolcrib_definitions WHERE (tool, hash) IN (
+    SELECT tool, hash FROM (
+      SELECT tool, hash, SUM(octet_length(definition)) OVER newest AS bytes, ROW_NUMBER() OVER newest AS place
+      FROM toolcrib_definitions
+      WINDOW newest AS (PARTITION BY source ORDER BY last_seen DESC, first_seen DESC, tool, hash)) AS measured
+    WHERE bytes > ${MOST_OF_SOURCE.bytes} OR place > ${MOST_OF_SOURCE.definitions})`;
 
 /** Statements that create the tables of definitions and labels. */
 export const CREATE_DEFINITIONS = [
@@ -32,6 +45,7 @@ export function definitions(engine: SqlEngine, now: () => number): StoredDefinit
     for (let start = 0; start < statements.length; start += AT_ONCE)
       await engine.write(statements.slice(start, start + AT_ONCE));
   };
+  let unmeasured: number = MEASURED_EVERY.bytes; // the first addition of a process measures
   return {
     seen: async () => {
       const rows = await engine.scan(sql`SELECT tool, hash, last_seen FROM toolcrib_definitions`);
@@ -43,12 +57,15 @@ export function definitions(engine: SqlEngine, now: () => number): StoredDefinit
     },
     add: async (added) => {
       const at = now();
+      const texts = added.map(({ definition }) => JSON.stringify(definition));
       const inserts = added.map(
-        ({ tool, hash, source, definition }) => sql`
+        ({ tool, hash, source }, index) => sql`
           INSERT INTO toolcrib_definitions (tool, hash, source, first_seen, last_seen, definition)
-          VALUES (${tool}, ${hash}, ${source}, ${at}, ${at}, ${JSON.stringify(definition)})
+          VALUES (${tool}, ${hash}, ${source}, ${at}, ${at}, ${texts[index] ?? ''})
           ON CONFLICT (tool, hash) DO UPDATE SET last_seen = excluded.last_seen`,
       );
+      for (const { length } of texts) unmeasured += Math.max(length, MEASURED_EVERY.row);
+      const measure = unmeasured > MEASURED_EVERY.bytes;
       const limits = [...new Set(added.map(({ tool }) => tool))].map(
         (tool) => sql`
           DELETE FROM toolcrib_definitions WHERE tool = ${tool} AND hash NOT IN (
@@ -62,7 +79,9 @@ export function definitions(engine: SqlEngine, now: () => number): StoredDefinit
         sql`
           DELETE FROM toolcrib_definitions WHERE last_seen < (
             SELECT last_seen FROM toolcrib_definitions ORDER BY last_seen DESC LIMIT 1 OFFSET ${MOST_DEFINITIONS_IN_ALL - 1})`,
+        ...(measure ? [REMOVE_BEYOND_SOURCE] : []),
       ]);
+      if (measure) unmeasured = 0;
     },
     touch: async (touched) => {
       const at = now();

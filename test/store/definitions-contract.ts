@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { Store } from '../../src/core/ports/store.ts';
-import { MOST_DEFINITIONS, MOST_DEFINITIONS_IN_ALL } from '../../src/core/ports/stored-definitions.ts';
+import { MOST_DEFINITIONS, MOST_DEFINITIONS_IN_ALL, MOST_OF_SOURCE } from '../../src/core/ports/stored-definitions.ts';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { sql } from '../../src/store/engines/sql-engine.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
@@ -49,13 +49,45 @@ export function definitionsContract(
     const rows = sql`
       INSERT INTO toolcrib_definitions (tool, hash, source, first_seen, last_seen, definition)
       WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${MOST_DEFINITIONS_IN_ALL})
-      SELECT 'tool ' || n, 'hash', 's', n, n, '{}' FROM numbers`;
+      SELECT 'tool ' || n, 'hash', 'source ' || (n % 5), n, n, '{}' FROM numbers`;
     await engine.write([rows]);
     await definitions.add([one('a'), one('b')]);
     const kept = (await definitions.seen()).map(({ tool }) => tool);
     expect(kept).toHaveLength(MOST_DEFINITIONS_IN_ALL);
     expect(kept).toEqual(expect.arrayContaining(['pay', 'tool 3', `tool ${MOST_DEFINITIONS_IN_ALL}`]));
     expect(kept).not.toContain('tool 2');
+  });
+
+  it('keeps a bounded size of definitions for a source, the newest, and those of other sources', async () => {
+    const url = await place();
+    if (url === 'memory:') return; // no other connection can write to it
+    const { definitions } = await opened({ url, now: () => 1_000_000 });
+    const { engine } = await openEngine({ url, env: {} });
+    onTestFinished(() => engine.close());
+    const large = 'x'.repeat(MOST_OF_SOURCE.bytes / 8);
+    const rows = sql`
+      INSERT INTO toolcrib_definitions (tool, hash, source, first_seen, last_seen, definition)
+      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 9)
+      SELECT 'tool ' || n, 'hash', CASE WHEN n = 1 THEN 'honest' ELSE 's' END, n, n, CAST(${large} AS TEXT) FROM numbers`;
+    await engine.write([rows]);
+    await definitions.add([one('a')]);
+    const kept = (await definitions.seen()).map(({ tool }) => tool).toSorted();
+    expect(kept).toEqual(['pay', 'tool 1', ...[3, 4, 5, 6, 7, 8, 9].map((n) => `tool ${n}`)]);
+  });
+
+  it('keeps a bounded number of definitions for a source', async () => {
+    const url = await place();
+    if (url === 'memory:') return; // no other connection can write to it
+    const { definitions } = await opened({ url, now: () => 1_000_000 });
+    const { engine } = await openEngine({ url, env: {} });
+    onTestFinished(() => engine.close());
+    const rows = sql`
+      INSERT INTO toolcrib_definitions (tool, hash, source, first_seen, last_seen, definition)
+      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${MOST_OF_SOURCE.definitions})
+      SELECT 'tool ' || n, 'hash', 's', n, n, '{}' FROM numbers`;
+    await engine.write([rows]);
+    await definitions.add([one('a')]);
+    expect((await definitions.seen()).map(({ tool }) => tool)).not.toContain('tool 1');
   });
 
   it('keeps one label for a request', async () => {

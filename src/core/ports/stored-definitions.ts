@@ -39,6 +39,9 @@ export const MOST_DEFINITIONS = 50;
 /** Maximum number of definitions kept in all: a server may list tools of other names at every change. */
 export const MOST_DEFINITIONS_IN_ALL = 50_000;
 
+/** Maximum size of the definitions kept for a source, and their number: no server takes the place of the definitions of others. */
+export const MOST_OF_SOURCE = { bytes: 64_000_000, definitions: 25_000 } as const;
+
 /** Requests in words with the tools that answer them, for measuring search. */
 export interface StoredLabels {
   /** All labels, newest first. */

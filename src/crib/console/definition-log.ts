@@ -6,6 +6,7 @@ import {
   type StoredDefinitions,
 } from '../../core/ports/stored-definitions.ts';
 import { defined } from '../../core/read-options.ts';
+import { redactData } from '../../core/redact-result.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { kindOf, type ToolSpec } from '../../core/tool-spec.ts';
 import { grant } from '../../identity/roles.ts';
@@ -47,7 +48,7 @@ export function createDefinitionLog(engine: Engine, { store, redact }: CribConte
   const { generation, warn } = engine;
   const stored = store?.definitions;
   const toNew = (spec: ToolSpec) => {
-    const definition: JsonObject = JSON.parse(redact(JSON.stringify(definitionOf(spec))));
+    const definition: JsonObject = redactData(JSON.parse(JSON.stringify(definitionOf(spec))), redact);
     return { tool: spec.name, hash: definitionHash(spec), source: spec.source, definition };
   };
   let known: Map<string, number> | undefined;

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { folderWith } from '../../crib/workshop.ts';
 import { execute, serve } from './served.ts';
 
@@ -46,6 +46,15 @@ describe('GET /api/tools/{name}/history', () => {
     stop();
     expect((await ask('/api/tools/never_seen/history', { token })).status).toBe(404);
     expect((await ask('/api/tools/%00/history', { token })).status).toBe(404);
+  });
+
+  it('has definitions in which a number is the value of a secret, and hides it', async () => {
+    vi.stubEnv('TOOLCRIB_TEST_PIN', '83927461');
+    const { ask, crib, token } = await serve({ config: 'secrets: { pin: { env: TOOLCRIB_TEST_PIN } }\n' });
+    crib.register(toolOf('Pay', 83_927_461));
+    const { json } = await ask('/api/tools/pay/history', { token });
+    expect(JSON.stringify(json.versions)).toContain('[secret pin]');
+    expect(JSON.stringify(json.versions)).not.toContain('83927461');
   });
 
   it('records all tools in the background, also those of a later list', async () => {
