@@ -15,6 +15,7 @@ import { ToolcribError } from '../core/tool-error.ts';
 import { type DefinedBundle, defineBundle } from '../define/define-bundle.ts';
 import { toolsOption } from '../define/read-tool.ts';
 import type { Usage } from '../extensions/usage.ts';
+import type { ExampleRequests } from '../search/examples/read-examples.ts';
 import type { OpenRetriever } from '../search/search-index.ts';
 import { readExtension } from './bind-extensions.ts';
 import type { Configuration } from './configured/configuration.ts';
@@ -54,6 +55,8 @@ export interface CribDefinition {
   readonly schedules: ReadonlyMap<string, Schedule>;
   /** Opens the retriever, unless code passes one. */
   readonly openRetriever: OpenRetriever;
+  /** Further requests of tools, for search alone. */
+  readonly examples?: ExampleRequests | undefined;
   /** Usage counts that order equally good matches; undefined if turned off. */
   readonly usage: Usage | undefined;
   /** Warnings about settings that are probably mistakes, or not supported yet. */

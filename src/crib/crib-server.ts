@@ -26,6 +26,7 @@ import type { Configuration } from './configured/configuration.ts';
 import { type ConsoleParts, createConsoleParts } from './console/console-parts.ts';
 import type { Crib } from './crib.ts';
 import type { Engine } from './engine.ts';
+import { type CribExamples, createExamples } from './enrich/enrich-tools.ts';
 import { openAgain } from './open.ts';
 import { readKeptResult, type ShownResult } from './own-tools/read-result.ts';
 import { type CribRequestStates, createRequestStates } from './request-states.ts';
@@ -39,6 +40,8 @@ export interface CribServer extends ConsoleParts {
   openAtDoor(profile?: string, caller?: Caller): Promise<Chest>;
   /** The bundles that operators made active for doors. */
   readonly activeSets: CribActiveSets;
+  /** Requests that a model writes for tools. */
+  readonly examples: CribExamples;
   /** The operator token, created if there is none. Its holder is the operator, so show it only to the owner of this machine. */
   operatorToken(): Promise<string>;
   /** Sign-in of people at the issuer of `access.jwt`. */
@@ -107,7 +110,7 @@ type Made = Pick<Crib, 'open' | 'openAll'> &
     CribServer,
     'openAtDoor' | 'operatorToken' | 'operatorTokenFile' | 'signIn' | 'stateWarnings' | 'callRow' | 'runTasks'
   > & {
-    readonly configuration: Pick<Configuration, 'shown'> | undefined;
+    readonly configuration: Pick<Configuration, 'shown' | 'enriching'> | undefined;
   };
 
 const OPERATOR = { id: 'operator', operator: true };
@@ -130,6 +133,7 @@ export function createServer(
   return {
     ...made,
     activeSets,
+    examples: createExamples(engine, configuration?.enriching),
     ...defined(engine, ['checkStored', 'followOutput', 'mistakes', 'readings', 'taskSettings']),
     ...defined(engine, ['idle', 'endCalls', 'listed', 'allListed', 'installed']),
     ...createConsoleParts(engine, context, configuration),

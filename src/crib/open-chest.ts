@@ -14,7 +14,7 @@ import { ToolcribError } from '../core/tool-error.ts';
 import type { CallAnswer, Outcome, ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
-import { searchView } from '../search/search-index.ts';
+import { searchView } from '../search/search-view.ts';
 import { readSubmission, type SubmitOptions } from '../tasks/submission.ts';
 import { type Activation, createActivation, type Names } from './catalog/activation.ts';
 import { joinSections, type Listed, listView, type Section, sectionsOf } from './catalog/list-view.ts';

@@ -176,6 +176,7 @@ function createHost(core: EngineCore, phase: Pick<ChestHost, 'isClosed' | 'isSta
   const rank = createSearchIndex({
     generation,
     opener: () => given ?? core.definition.openRetriever,
+    examples: () => core.definition.examples,
     kept: () => (context.isStored() ? context.store?.snapshots : undefined),
     clock: systemClock,
     warn: warnings.warn,

@@ -52,6 +52,7 @@ const KEYS: Readonly<Record<string, readonly string[] | 'not protected' | 'read 
   '.executors.shell.roots': 'not protected',
   '.executors.python.interpreter': ['venv'],
   '.retrieval.module': ['retriever.js'],
+  '.retrieval.examples': ['said.jsonl'],
 };
 
 const CONFIG = {
@@ -79,7 +80,7 @@ const CONFIG = {
   services: { clock: './service.js' },
   extensions: { guard: { module: './guard.js' }, audit: { key: { file: './audit.pem' } } },
   executors: { graphql: { module: './executor.js' }, shell: { roots: ['./work'] }, python: { interpreter: './venv' } },
-  retrieval: { module: './retriever.js' },
+  retrieval: { module: './retriever.js', examples: './said.jsonl' },
 };
 
 async function example() {

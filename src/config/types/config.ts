@@ -227,6 +227,10 @@ export interface RetrievalConfig {
   readonly embeddings?: 'builtin' | 'none' | EmbeddingsConfig;
   /** Groups of words that mean the same in your tools, such as [invoice, bill]. */
   readonly synonyms?: readonly (readonly string[])[];
+  /** A file with requests for tools, one JSON object a line, which search reads as their examples. */
+  readonly examples?: string;
+  /** The model of executors.agent.models with which "toolcrib enrich" writes these requests. */
+  readonly enrich?: string;
   /** Among equally good matches, tools that the caller uses most come first; default false. */
   readonly usage?: boolean;
   /** A module or package that exports a retriever. */

@@ -3,7 +3,6 @@ import {
   address,
   anything,
   choice,
-  either,
   flag,
   list,
   mapOf,
@@ -19,6 +18,7 @@ import { offload } from '../../extensions/offload.ts';
 import { JWT_ALGORITHMS } from '../../identity/roles.ts';
 import { tasksNode } from '../../tasks/task-settings.ts';
 import { executorsNode, extensionsNode, secretNode, toolNode } from './guard-schema.ts';
+import { retrievalNode } from './retrieval-schema.ts';
 import { schedulesNode } from './schedule-schema.ts';
 import { sourceNode } from './source-schema.ts';
 
@@ -134,37 +134,6 @@ const profile = typed(
   }),
 );
 
-const embeddings = either(
-  'The embedding model of search.',
-  choice(['builtin', 'none'], 'The built-in embedding model, or keyword search only.'),
-  typed(
-    'EmbeddingsConfig',
-    object(
-      'An OpenAI-compatible endpoint.',
-      {
-        url: address('The URL of the endpoint.'),
-        model: text('The name of the model.'),
-        key: text(`The API key, usually \${secret:NAME}.`, { use: 'secretText' }),
-      },
-      ['url', 'model'],
-    ),
-  ),
-);
-
-const retrieval = typed(
-  'RetrievalConfig',
-  object('Settings of tool search.', {
-    embeddings,
-    synonyms: list(
-      list(text('A word, or two words.'), 'Words that mean the same.', 2),
-      'Groups of words that mean the same in your tools, such as [invoice, bill].',
-    ),
-    usage: flag('Among equally good matches, tools that the caller uses most come first; default false.'),
-    module: text('A module or package that exports a retriever.', { use: 'module' }),
-    options: mapOf(anything('The value.'), 'Options for the retriever.'),
-  }),
-);
-
 /** The schema of a configuration. Checks, the emitted JSON Schema and the generated types all use it. */
 export const configNode: SchemaNode = typed(
   'WrittenConfig',
@@ -233,7 +202,7 @@ export const configNode: SchemaNode = typed(
       }),
     ),
     tasks: tasksNode,
-    retrieval,
+    retrieval: retrievalNode,
     schedules: schedulesNode,
     onDuplicate: choice(
       ['skip', 'error'],

@@ -15,6 +15,7 @@ import { type ConfigSpot, readBySchema, report } from '../../config/read-by-sche
 import { copyJson, freezeJson, NotJsonError } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { isPlaceholder } from '../../system/placeholders.ts';
+import { loadExamples } from '../enrich/examples-file.ts';
 import { configNode, mayBeEmpty } from './config-schema.ts';
 import {
   CONFIG_FILE_NAMES,
@@ -101,6 +102,7 @@ async function readConfig(value: unknown, reading: ConfigReading): Promise<Loade
   const found = await readSources(asMap(sources) ?? {}, asMap(mcpServers) ?? {}, { text, surroundings, showFile });
   const reports = [...spot.mistakes.map(text.show), ...found.clashes];
   if (reports.length > 0) throw toConfigError(text.shownAs, reports);
+  const examples = await loadExamples(read.retrieval?.examples);
   return {
     ...(file !== undefined && { file }),
     folder,
@@ -109,9 +111,10 @@ async function readConfig(value: unknown, reading: ConfigReading): Promise<Loade
     declared: found.declared,
     problems: [...found.problems, ...inline.problems],
     toolIndexes: inline.indexes,
-    notes,
+    notes: [...notes, ...(examples?.notes ?? [])],
+    examples,
     readings: found.readings,
-    files: [...(file === undefined ? [] : [file]), ...found.files],
+    files: [...(file === undefined ? [] : [file]), ...found.files, ...(examples === undefined ? [] : [examples.file])],
     locate: (path) => text.locate({ path, at: 'key' }),
     show: (path, message) => text.show({ path, at: 'value', message }),
   };

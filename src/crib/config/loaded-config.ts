@@ -2,6 +2,7 @@ import type { ConfigText, Mistake, Path } from '../../config/config-text.ts';
 import type { Position } from '../../config/parse-config.ts';
 import type { WrittenConfig } from '../../config/types/config.ts';
 import type { McpFileSourceConfig, WrittenSource } from '../../config/types/sources.ts';
+import type { LoadedExamples } from '../enrich/examples-file.ts';
 
 /** Names of a configuration file in the working directory, in order of preference. */
 export const CONFIG_FILE_NAMES = ['toolcrib.yaml', 'toolcrib.yml', 'toolcrib.json'];
@@ -55,6 +56,8 @@ export interface LoadedConfig {
   readonly notes: readonly string[];
   /** Explains how entries pasted from other programs were read. */
   readonly readings: readonly string[];
+  /** The file of `retrieval.examples`. */
+  readonly examples: LoadedExamples | undefined;
   /** Every file that was read, for watching. */
   readonly files: readonly string[];
   /** Position in the file, for mistakes that are found later. */

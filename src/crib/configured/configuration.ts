@@ -20,6 +20,7 @@ import { type ConfigPlace, loadConfig, readConfigObject } from '../config/load-c
 import type { Config, LoadedConfig } from '../config/loaded-config.ts';
 import type { CribDefinition } from '../crib-definition.ts';
 import type { ReadCribOptions } from '../crib-options.ts';
+import type { EnrichPorts } from '../enrich/enrich-tools.ts';
 import { createConfigInForce, watchConfiguration } from './config-in-force.ts';
 import { changedExecutors, openKinds, ownExecutors } from './configured-executors.ts';
 import { createConfiguredSources } from './configured-sources.ts';
@@ -41,6 +42,7 @@ export interface Configuration {
   readAgain<Applied>(apply: (definition: CribDefinition) => Promise<Applied>): Promise<Applied>;
   /** The configuration in force, without secrets. */
   shown(): ConfigurationView;
+  readonly enriching: EnrichPorts;
   /** Calls `onChange` after an edit of any file that was read. */
   watch(onChange: () => void, warn: (message: string) => void): void;
   close(): Promise<void>;
@@ -72,9 +74,8 @@ export async function openConfiguration(options: ReadCribOptions, observe?: Obse
     hidden: () => {
       const storeUrls = [options.store?.url, first.store?.url, config().store?.url];
       const paths = named.list();
-      const readOnly = protectedPaths(loaded(), paths, env);
       const kept = { ...namedKeyFiles(loaded(), options, env), ...secretFiles(paths), ...secretsOf() };
-      return hiddenPaths({ folder, env, storeUrls, secrets: kept, readOnly });
+      return hiddenPaths({ folder, env, storeUrls, secrets: kept, readOnly: protectedPaths(loaded(), paths, env) });
     },
   };
   const kinds = await openKinds({ ...executorPorts, agents: options.agents ?? {} });
@@ -110,6 +111,7 @@ export async function openConfiguration(options: ReadCribOptions, observe?: Obse
       ...usesOf(secrets),
     },
     read: readDefinition,
+    enriching: { loaded, secrets },
     shown: () => describeConfiguration(loaded(), redact),
     async readAgain(apply) {
       const next = await named.follow(async () => requireContent(await load(), loaded()), placeOf(options));
@@ -147,8 +149,10 @@ function usesOf(secrets: Secrets): Pick<CribContext, 'hide' | 'revealSecret' | '
 }
 
 function saysTheSame(a: LoadedConfig, b: LoadedConfig): boolean {
-  return canonicalJson([a.config, a.problems]) === canonicalJson([b.config, b.problems]);
+  return canonicalJson(saidBy(a)) === canonicalJson(saidBy(b));
 }
+
+const saidBy = ({ config, problems, examples }: LoadedConfig) => [config, problems, examples?.stamp ?? ''];
 
 /** Rejects a missing or empty file: an editor may remove or truncate a file before it writes it. */
 function requireContent(next: LoadedConfig, before: LoadedConfig): LoadedConfig {

@@ -3,6 +3,7 @@ import type { ProfileSet } from '../../core/catalog.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { Schedule } from '../../core/ports/stored-schedules.ts';
+import { didYouMean } from '../../core/read-options.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { defineBundle } from '../../define/define-bundle.ts';
 import { offload } from '../../extensions/offload.ts';
@@ -73,6 +74,7 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
       tasks: config.tasks,
       configuredServices: Object.keys(config.services ?? {}),
       schedules: await schedulesOf(config.schedules ?? {}, folder),
+      examples: loaded.examples?.requests,
       openRetriever: await retrievalOf(config.retrieval ?? {}, folder),
       usage: counted,
       readings: loaded.readings,
@@ -171,8 +173,17 @@ async function importService(reference: string, folder: string): Promise<unknown
   return typeof exported === 'function' ? exported() : exported;
 }
 
-/** Warnings about entries of sources. */
-function problemsOf({ sources, access }: Pick<Config, 'sources' | 'access'>): readonly string[] {
+/** Warnings about entries that have no effect. */
+function problemsOf({ sources, access, retrieval, executors }: Config): readonly string[] {
   const callers = access === undefined ? 'unknown' : 'known';
-  return Object.entries(sources).flatMap(([name, entry]) => recordOf(entry).problemsOf?.(name, entry, callers) ?? []);
+  const models = Object.keys(executors?.agent?.models ?? {});
+  const { enrich } = retrieval ?? {};
+  const missing =
+    enrich === undefined || models.includes(enrich)
+      ? []
+      : [`retrieval.enrich: executors.agent.models has no "${enrich}".${didYouMean(enrich, models)}`];
+  const ofSources = Object.entries(sources).flatMap(
+    ([name, entry]) => recordOf(entry).problemsOf?.(name, entry, callers) ?? [],
+  );
+  return [...missing, ...ofSources];
 }

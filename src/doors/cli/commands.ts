@@ -63,6 +63,13 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/eval-search.ts')).evalSearch,
   },
   {
+    name: 'enrich',
+    summary: 'let a model of yours write requests for tools, which search reads as their examples',
+    flags: ['file', 'dry-run', 'show', 'prune'],
+    examples: ['toolcrib enrich --dry-run', 'toolcrib enrich --profile assistant', 'toolcrib enrich --show'],
+    load: async () => (await import('./commands/write-examples.ts')).writeExamples,
+  },
+  {
     name: 'call',
     summary: 'call a tool; ask on the terminal if it requires approval',
     words: [TOOL, { name: 'key=value', optional: true, many: true, completes: 'argument' }],
@@ -84,7 +91,7 @@ export const COMMANDS: readonly Command[] = [
     ],
     flags: ['args', 'yes', 'approval'],
     examples: ['toolcrib script report.js town=Oslo', 'toolcrib script - --profile assistant < report.ts'],
-    load: async () => (await import('./commands/run-script-file.ts')).runScriptFile,
+    load: async () => (await import('./commands/call-tool.ts')).runScriptFile,
   },
   {
     name: 'approvals',

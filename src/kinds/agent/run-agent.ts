@@ -171,7 +171,7 @@ function toAnswer(answer: string, { name, output }: ToolSpec): ToolResult | Pass
 }
 
 /** The model of a run: its own address, or an entry of the configuration. */
-function endpointOf(run: AgentRun, { models }: Partial<AgentConfig>): Endpoint {
+export function endpointOf(run: AgentRun, { models }: Partial<AgentConfig>): Endpoint {
   const { model = '', baseUrl } = run;
   const entry = baseUrl === undefined ? namedModel(models, model) : undefined;
   const { maxOutputTokens = entry?.maxOutputTokens, stream = entry?.stream ?? true } = run;

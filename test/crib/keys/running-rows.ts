@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so are secrets written
 import { request } from 'node:http';
 import { join } from 'node:path';
+import { messageOf } from '../../../src/core/tool-error.ts';
 import { startServer } from '../../../src/doors/rest/start-server.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { withPrograms } from '../../kinds/shell/shell-shop.ts';
@@ -87,6 +88,15 @@ const searched: Show = async ({ crib, upstream }) => {
 };
 const ALIKE = [tool(), tool({}, 'counted')];
 const retrieval = (settings: Written) => ({ tools: ALIKE, retrieval: settings });
+const enriching = (enrich: string) => ({
+  ...retrieval({ examples: './said.jsonl', enrich }),
+  executors: { agent: { models: { one: {}, two: {} } } },
+});
+const foundByRequest: Show = async ({ crib }) => {
+  const found = await (await crib.open(undefined, ALICE)).search('umbrella');
+  return [found, await crib.server.examples.list().catch(messageOf)];
+};
+const planned: Show = async ({ crib }) => (await crib.server.examples.plan()).model;
 const twins = (settings: Written) => ({
   tools: [tool({ name: 'copy_xqzj' }), tool({ name: 'copy_xqzk' })],
   retrieval: { embeddings: 'none', ...settings },
@@ -199,6 +209,13 @@ export const runningRows: readonly Row[] = [
   row('sources.*(database).refreshMs', [polled(3_600_000), polled(20)], looked),
   row('retrieval.embeddings', [retrieval({}), retrieval({ embeddings: 'none' })], searched),
   row('retrieval.synonyms', [retrieval({}), retrieval({ synonyms: [['told', 'counted']] })], searched),
+  row(
+    'retrieval.examples',
+    [retrieval({ embeddings: 'none' }), retrieval({ embeddings: 'none', examples: './said.jsonl' })],
+    foundByRequest,
+    { files: { 'said.jsonl': '{"tool":"counted","requests":["my umbrella broke"]}\n' } },
+  ),
+  row('retrieval.enrich', [enriching('one'), enriching('two')], planned),
   row('retrieval.embeddings.url', [endpoint({}), endpoint({ url: 'SERVER/v2' })], searched),
   row('retrieval.embeddings.model', [endpoint({}), endpoint({ model: 'large' })], searched),
   row('retrieval.embeddings.key', [endpoint({}), endpoint({ key: '${secret:other}' })], searched),

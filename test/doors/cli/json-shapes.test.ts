@@ -22,6 +22,7 @@ const office = createWorkshop({
   'pet.yaml': JSON.stringify(SPEC),
   'requests.jsonl':
     '{"id":"1","query":"add two numbers","relevant":["add"]}\n{"id":"2","query":"add salt","relevant":[]}',
+  'said.jsonl': '{"tool":"add","of":"0123456789abcdef","requests":["what do these make together"]}\n',
   'mcp.json': '{ "mcpServers": { "github": { "command": "github-mcp" } } }',
 });
 afterAll(office.remove);

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { createCallId } from '../../../call/call-input.ts';
 import { defined } from '../../../core/read-options.ts';
-import { ToolcribError } from '../../../core/tool-error.ts';
+import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
 import {
   type Content,
   type FailedResult,
@@ -14,7 +16,7 @@ import type { Crib } from '../../../crib/crib.ts';
 import { approverOf } from '../ask-on-terminal.ts';
 import { parseArguments, readArguments } from '../call-arguments.ts';
 import type { ExitCode, Invocation } from '../command.ts';
-import { readTaskFlags } from '../flags.ts';
+import { readTaskFlags, usage } from '../flags.ts';
 import { noteMissingRunner, openChest, quoteWord, suggestTool, untilListed, withCrib } from '../open-crib.ts';
 import { cancelOnInterrupt, type Interruption, note, paint, print, printJson, toLine, toLines } from '../output.ts';
 
@@ -41,7 +43,7 @@ interface CommandCall extends Invocation {
 }
 
 /** Makes a call and prints its result. */
-export async function callAndPrint(chest: Chest, call: CommandCall, interruption: Interruption): Promise<ExitCode> {
+async function callAndPrint(chest: Chest, call: CommandCall, interruption: Interruption): Promise<ExitCode> {
   const { name, input, flags } = call;
   const id = randomUUID();
   const begin = performance.now();
@@ -124,4 +126,31 @@ function explainFailure(result: FailedResult, chest: Chest, name: string): void 
   const isAsking = cause instanceof ToolcribError && cause.code === 'no_approver';
   if (isAsking) note('Run the command on a terminal to be asked, or approve the call with --yes.');
   if (code === 'unknown_tool') note(`"toolcrib list" lists the tools.${suggestTool(name, chest)}`);
+}
+
+/** `toolcrib script FILE`: runs a script that calls tools, under the profile. */
+export async function runScriptFile({ words, flags }: Invocation): Promise<ExitCode> {
+  const [file = '', ...pairs] = words;
+  if (file === '-' && flags.args === '-') throw usage('Only one of the script and --args can be read from stdin.');
+  const given = await readArguments(flags.args); // before anything is started
+  const code = await readCode(file);
+  return withCrib(
+    flags,
+    async (crib) => {
+      const interruption = cancelOnInterrupt();
+      const chest = await openChest(crib, flags, approverOf(flags, interruption));
+      await untilListed(crib, 'execute_script', interruption.signal);
+      const input = { code, input: { ...given, ...parseArguments(pairs, undefined) } };
+      return callAndPrint(chest, { name: 'execute_script', input, command: 'script', words, flags }, interruption);
+    },
+    { runsScripts: true },
+  );
+}
+
+async function readCode(file: string): Promise<string> {
+  try {
+    return file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
+  } catch (cause) {
+    throw usage(`The script cannot be read: ${messageOf(cause)}.`);
+  }
 }

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { appendFile, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { codeOf, messageOf, ToolcribError } from '../../core/tool-error.ts';
+import {
+  type ExampleLines,
+  type ExampleRequests,
+  readExampleLines,
+  type WrittenExamples,
+} from '../../search/examples/read-examples.ts';
+
+/** The file of `retrieval.examples` as it was read. */
+export interface LoadedExamples {
+  readonly file: string;
+  /** Changes with the content of the file. */
+  readonly stamp: string;
+  readonly requests: ExampleRequests;
+  readonly notes: readonly string[];
+}
+
+const MAX_BYTES = 64_000_000;
+
+/** Reads the file of examples; without one there are none. A file that cannot be read is a note: search works without it. */
+export async function loadExamples(file: string | undefined): Promise<LoadedExamples | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    const text = await readText(file);
+    if (text === undefined)
+      return nothing(file, `retrieval.examples: ${file} does not exist. "toolcrib enrich" writes it.`);
+    const { entries, mistakes } = readExampleLines(text);
+    const requests = new Map(Array.from(entries.values(), ({ tool, requests: own }) => [tool, own]));
+    const stamp = createHash('sha256').update(text).digest('hex');
+    return { file, stamp, requests, notes: mistakes.map((mistake) => `${file}: ${mistake}, and is left out.`) };
+  } catch (cause) {
+    return nothing(file, `retrieval.examples: ${file} cannot be read: ${messageOf(cause)}`);
+  }
+}
+
+function nothing(file: string, note: string): LoadedExamples {
+  return { file, stamp: note, requests: new Map(), notes: [note] };
+}
+
+/** The text of a file; undefined if it does not exist. */
+async function readText(file: string): Promise<string | undefined> {
+  try {
+    const found = await stat(file);
+    if (!found.isFile()) throw new ToolcribError('invalid_rows', 'it is not a file.');
+    if (found.size > MAX_BYTES) throw new ToolcribError('invalid_rows', `it has more than ${MAX_BYTES} bytes.`);
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    if (codeOf(cause) === 'ENOENT') return undefined;
+    throw cause;
+  }
+}
+
+/** Reads the lines of a file that is going to be changed. Throws for a mistake: rewriting the file would lose the line. */
+export async function readForWriting(file: string): Promise<ExampleLines> {
+  const lines = readExampleLines((await readText(file)) ?? '');
+  const [mistake] = lines.mistakes;
+  if (mistake === undefined) return lines;
+  throw new ToolcribError('invalid_rows', `${file}: ${mistake}. Correct or remove the line, then try again.`);
+}
+
+/** Adds a line. A crash leaves all lines before it. */
+export async function appendEntry(file: string, entry: WrittenExamples): Promise<void> {
+  await appendFile(file, toLine(entry));
+}
+
+/** Replaces the file at once, with one line for each tool, by name. */
+export async function rewriteFile(file: string, entries: Iterable<WrittenExamples>): Promise<void> {
+  const sorted = [...entries].sort((a, b) => (a.tool < b.tool ? -1 : 1));
+  const draft = `${file}.${process.pid}.tmp`;
+  try {
+    const handle = await open(draft, 'w');
+    try {
+      await handle.writeFile(sorted.map(toLine).join(''));
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, file);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+function toLine({ tool, of, requests }: WrittenExamples): string {
+  return `${JSON.stringify({ tool, ...(of !== undefined && { of }), requests })}\n`;
+}
