@@ -35,6 +35,10 @@ assert.match(JSON.stringify(found), /send_invoice.*customer/);
 const called = await chest.call('call_tool', { name: 'send_invoice', arguments: { customer: 'Bob', euros: 7 } });
 assert.deepEqual(called.ok && called.data, { sent: '7 € to Bob' });
 
+// A job of several steps: the best tool of each step first.
+const job = await chest.search({ goal: 'read the note about Bob, then send him an invoice', limit: 2 });
+assert.deepEqual(namesOf(job), ['read_note', 'send_invoice']);
+
 // Anthropic: all tools are sent, the deferred ones stay out of the prompt until a search refers to them.
 // const said = await anthropic.messages.create({ model, max_tokens, messages, tools });
 const tools = toAnthropic(chest.list(), { deferred: chest.listActive() });
