@@ -55,7 +55,7 @@ export function createCatalogue(tools: readonly SetTool[], embedder: Embedder, m
       const candidates = findCandidates({ match, meaning, certain: new Set(), choice, limit: 10 });
       const found = fuse(candidates, used.size);
       const background = mode === 'endpoint' && meaning ? backgroundOf(meaning, tools.length, choice) : 0;
-      const figureOf = figuresOf(found, { mode, background, catalogSize: used.size });
+      const figureOf = figuresOf(found, { mode, background, catalogSize: used.size, unknown: match.unknown });
       const [best] = found.toSorted((a, b) => b.score - a.score);
       return best === undefined ? 0 : figureOf(best);
     },

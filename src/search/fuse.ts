@@ -135,6 +135,8 @@ export interface Judgement extends RankOptions {
   readonly catalogSize: number;
   /** Typical similarity of the request to unrelated tools, for vectors of an endpoint. */
   readonly background: number;
+  /** The share of the words of the request that no tool contains. */
+  readonly unknown: number;
 }
 
 /** A tool to return. */
@@ -171,14 +173,15 @@ export function judgeHits(found: readonly FoundTool[], judgement: Judgement): re
 /** Returns the figure that decides whether a tool clearly fits. */
 export function figuresOf(
   found: readonly Fused[],
-  { mode, catalogSize, background }: Pick<Judgement, 'mode' | 'catalogSize' | 'background'>,
+  { mode, catalogSize, background, unknown }: Pick<Judgement, 'mode' | 'catalogSize' | 'background' | 'unknown'>,
 ): (tool: Fused) => number {
-  if (mode === 'words' || mode === 'hybrid') return ({ score }) => score;
+  const trust = 1 - PARAMETERS.doubt * unknown;
+  if (mode === 'words' || mode === 'hybrid') return ({ score }) => trust * score;
   const standingOut = ({ similarity = 0 }: Fused) => Math.max(0, (similarity - background) / (1 - background));
   // If no tool contains a word of the request, a missing lexical score tells nothing.
   if (found.every(({ lexical }) => lexical === 0)) return standingOut;
   const weight = denseWeight(catalogSize);
-  return (tool) => tool.score + weight * (standingOut(tool) - Math.max(0, tool.similarity ?? 0));
+  return (tool) => trust * (tool.score + weight * (standingOut(tool) - Math.max(0, tool.similarity ?? 0)));
 }
 
 /** The default rule for hits, without `minScore`: tools far behind the best are dropped. If no tool clearly fits, a named tool is returned alone. */

@@ -53,7 +53,7 @@ export function createRanking({ ids, lexical, dense, vectors: origin }: RankedTo
       }),
     );
     const compared = comparisonOf(candidates, meaning, { origin, match, choice });
-    return judgeHits(found, { ...options, ...compared, catalogSize: ids.size }).map((tool) => ({
+    return judgeHits(found, { ...options, ...compared, catalogSize: ids.size, unknown: match.unknown }).map((tool) => ({
       name: tool.name,
       score: tool.score,
       confidence: tool.confidence,

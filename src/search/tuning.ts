@@ -19,7 +19,7 @@ const WEIGHTS: Readonly<Record<Field, number>> = {
 const USUAL_LENGTHS: Readonly<Record<Field, number>> = {
   name: 3,
   title: 3,
-  description: 10,
+  description: 20,
   rest: 20,
   source: 2,
   bundle: 10,
@@ -35,7 +35,7 @@ export const PARAMETERS = {
   weights: WEIGHTS,
   usualLengths: USUAL_LENGTHS,
   /** Saturation of repeated words (k1 of BM25). */
-  saturation: 1.5,
+  saturation: 1,
   /** Penalty for long texts of a field (b of BM25). */
   lengthPenalty: 0.5,
   /** Maximum number of repetitions of a word in one field that count. */
@@ -51,7 +51,7 @@ export const PARAMETERS = {
   /** Number of the rarest words that the best tool must share with a request for words to count fully. */
   evidence: 1.25,
   /** The weight of meaning relative to words: `most` up to `from` tools, lower with each tenfold. */
-  dense: { most: 0.5, least: 0.2, fallsPerDecade: 0.13, from: 500 },
+  dense: { most: 0.55, least: 0.2, fallsPerDecade: 0.13, from: 500 },
   /** The share of the best score that a hit must reach by default. */
   minShare: 0.2,
   /** The weight of a request word that no tool contains, when it is compared with titles: about that of a rare word. */
@@ -60,8 +60,10 @@ export const PARAMETERS = {
   title: { most: 0.2, power: 3 },
   /** The gain of a tool with a verb of the class of the request, and the loss of one with a verb of another class. */
   verb: 0.03,
-  /** Longer requests tell a story: their verbs do not say what the tool should do. */
-  mostWordsWithVerb: 8,
+  /** Longer requests tell a story: their verbs and unknown words say little about the tool. */
+  mostWords: 8,
+  /** The loss of confidence if no word of a request is known, relative to the score. */
+  doubt: 0.3,
   /** The weight of a synonym relative to the word of the request: of the built-in table, and of the owner's. */
   synonym: 0.7,
   ownSynonym: 0.85,
@@ -89,10 +91,10 @@ export interface Curve {
 
 /** Output of scripts/calibrate-search.ts; docs/search-tuning.md describes the data. Other vectors need other numbers. */
 export const CALIBRATIONS: Readonly<Record<SearchMode, Calibration>> = {
-  words: { curve: { bias: -1.44, slope: 3.36 }, bar: 0.45 },
-  vectors: { curve: { bias: -2.56, slope: 6.04 }, bar: 0.49 },
-  hybrid: { curve: { bias: -2, slope: 4.75 }, bar: 0.49 },
-  endpoint: { bar: 0.46 },
+  words: { curve: { bias: -1.69, slope: 3.55 }, bar: 0.51 },
+  vectors: { curve: { bias: -2.64, slope: 6.18 }, bar: 0.49 },
+  hybrid: { curve: { bias: -2.09, slope: 4.99 }, bar: 0.51 },
+  endpoint: { bar: 0.49 },
 };
 
 /** The probability, from 0 to 1, that a tool with this score answers the request, if half of all requests have an answer. */

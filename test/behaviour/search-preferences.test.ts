@@ -43,7 +43,7 @@ it('the confidence of the best hit stays that of the request', async () => {
 });
 
 it('a boosted tool comes before a slightly better one, and an exact match before a pinned tool', async () => {
-  const { plain, preferring } = await searchWith('send a parcel or email to a customer', { boost: 'send_mail' });
+  const { plain, preferring } = await searchWith('send a parcel to a customer or email', { boost: 'send_mail' });
   expect(namesOf(plain).slice(0, 2)).toEqual(['send_parcel', 'send_mail']);
   expect(namesOf(preferring).slice(0, 2)).toEqual(['send_mail', 'send_parcel']);
   const exact = await searchWith('send letter', { pin: 'send_parcel' });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { builtinRetriever } from '../../src/search/builtin-retriever.ts';
 import { createRetriever } from '../../src/search/create-retriever.ts';
+import { figuresOf } from '../../src/search/fuse.ts';
 import { CALIBRATIONS, type Curve, chanceOf } from '../../src/search/tuning.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { namesOf, OFFICE, specOf } from './specs.ts';
@@ -37,6 +38,15 @@ describe('a score is the likelihood that a hit answers the request', () => {
     expect(sure).toMatchObject({ name: 'write_file' });
     expect(sure?.score).toBeGreaterThan(0.7);
     expect(unsure?.score ?? 0).toBeLessThan(0.4);
+  });
+
+  it('words that no tool contains lower the figure of every hit alike', () => {
+    const hit = { id: 1, lexical: 5, fit: { title: 0, verb: 0 }, similarity: 0.6, score: 0.8 };
+    const figureWith = (unknown: number) =>
+      figuresOf([hit], { mode: 'hybrid', catalogSize: 100, background: 0, unknown })(hit);
+    expect(figureWith(0)).toBe(0.8);
+    expect(figureWith(0.5)).toBeLessThan(0.75);
+    expect(figureWith(1)).toBeLessThan(figureWith(0.5));
   });
 
   it('the order is that of the fit: likelihood changes no rank', async () => {

@@ -32,6 +32,8 @@ export interface LexicalIndex {
 export interface LexicalMatch {
   /** Greater than every id. */
   readonly count: number;
+  /** The share of the words of the request that no tool contains. */
+  readonly unknown: number;
   /** The tools with the best matches, unordered; valid until the next call. */
   best(limit: number, choice: Choice): Uint32Array;
   /** The score of one tool, including phrases. */
@@ -126,10 +128,10 @@ export function createLexicalIndex(snapshot?: Uint8Array, synonyms: SynonymGroup
     },
     match(asked) {
       const weighed = weigh(asked);
-      const { words, byNumber, pairs: together, exact } = weighed;
+      const { words, byNumber, pairs: together, exact, unknown } = weighed;
       const scores = scoresOf(words, idLimit);
       return {
-        count: idLimit,
+        ...{ count: idLimit, unknown },
         best: (limit, choice) => topIds(scores, limit, choice),
         scoreOf: (id) => (scores[id] ?? 0) + phraseScore(id, together),
         fitOf: (id) => fitOf(id, weighed),

@@ -22,6 +22,8 @@ export interface WeighedRequest {
   readonly clauses: readonly number[];
   /** The classes of the first verbs of the clauses, as bits. */
   readonly verbs: number;
+  /** The share of the words that no tool contains, in any meaning; 0 for a story. */
+  readonly unknown: number;
   /** Undefined for a request that cannot be a name or title: too long, or with a word that no tool contains. */
   readonly exact: ExactRequest | undefined;
 }
@@ -135,7 +137,8 @@ export function createWeighRequest(scales: Scales): WeighRequest {
       ...{ words, clauses },
       byNumber: meantByNumber(words),
       pairs: weighPairs(taken),
-      verbs: verbsOf(meant, taken.questions),
+      verbs: isStory(meant) ? NO_VERB : verbsOf(meant, taken.questions),
+      unknown: isStory(meant) ? 0 : unknownShare(words),
       exact: exactOf(gloss === '' ? written : requestTerms(request, eachWord)),
     };
   }
@@ -198,9 +201,17 @@ function weightOfClause(words: readonly WeightedWord[], clause: number): number 
   return words.reduce((sum, { clauses, weight }) => ((clauses >> clause) & 1 ? sum + weight : sum), 0);
 }
 
+/** True for a longer request: its verbs do not say what the tool should do, and many of its words are not about the tool. */
+function isStory({ terms }: MeantTerms): boolean {
+  return terms.length > PARAMETERS.mostWords;
+}
+
+function unknownShare(words: readonly WeightedWord[]): number {
+  return words.filter(({ terms }) => terms.length === 0).length / Math.max(1, words.length);
+}
+
 /** The classes of the first verbs of the clauses; a question without a verb reads. */
 function verbsOf(meant: MeantTerms, questions: readonly boolean[]): number {
-  if (meant.terms.length > PARAMETERS.mostWordsWithVerb) return NO_VERB;
   return questions.reduce(
     (verbs, isQuestion, clause) => verbs | (firstVerb(meant, clause) || (isQuestion ? READ : NO_VERB)),
     NO_VERB,
