@@ -77,7 +77,9 @@ function readText(incoming: IncomingMessage): Promise<string> {
     incoming.on('data', pieces.add);
     incoming.on('end', () => resolve(pieces.take().toString()));
     incoming.on('error', reject);
-    incoming.on('close', () => reject(new Error(GONE))); // no effect after the end
+    incoming.on('close', () => {
+      if (!incoming.readableEnded) reject(new Error(GONE)); // an error costs more than a message
+    });
   });
 }
 

@@ -58,7 +58,9 @@ export function readEventAnswer(body: Readable, { id, tooLarge, onMessage }: Eve
     };
     const end = () => giveBack(pieces.take());
     body.on('data', read).on('end', end).on('error', reject);
-    body.on('close', () => reject(new Error('The connection was closed before the answer.'))); // no effect after it
+    body.on('close', () => {
+      if (!isAnswered) reject(new Error('The connection was closed before the answer.'));
+    });
   });
 }
 

@@ -185,7 +185,9 @@ function collect(message: IncomingMessage, host: string): Promise<Buffer<ArrayBu
     });
     message.on('end', () => resolve(pieces.take()));
     message.on('error', reject);
-    message.on('close', () => reject(new Error(`${host} closed the connection before it answered.`)));
+    message.on('close', () => {
+      if (!message.readableEnded) reject(new Error(`${host} closed the connection before it answered.`));
+    });
   });
 }
 
