@@ -66,10 +66,11 @@ export function createIdentify(options: IdentifyOptions): (credential?: string |
 function recogniseKeys(options: IdentifyOptions): Recognise {
   const { keys, calendar } = options;
   const noteUse = createUseNotes(options);
+  const find = keys === undefined ? undefined : readTogether(keys);
   return async (credential, access) => {
     const parts = readKey(credential);
     if (parts === undefined) return refused('The API key has a typo: its form or checksum is wrong.');
-    const key = await keys?.find(parts.id); // at each request, so that a revocation by another process takes effect at once
+    const key = await find?.(parts.id);
     if (key === undefined || !isSameHash(key.hash, parts.hash)) {
       return refused(`No API key ${parts.id} with this secret was found.`);
     }
@@ -78,6 +79,28 @@ function recogniseKeys(options: IdentifyOptions): Recognise {
     if (state !== 'active') return refused(`The API key ${key.id} ("${key.name}") is ${state}.`);
     noteUse(key, now);
     return grant(holderOf(key), access, options.profiles());
+  };
+}
+
+/**
+ * Reads a key once for all requests that bring it in one turn of the event loop. The read begins after the last of them
+ * has arrived, so a revocation by any process takes effect at once.
+ */
+function readTogether(keys: StoredKeys): StoredKeys['find'] {
+  let waiting = new Map<string, PromiseWithResolvers<FoundKey | undefined>>();
+  const read = async (id: string) => keys.find(id);
+  const readAll = (): void => {
+    const asked = waiting;
+    waiting = new Map();
+    for (const [id, { resolve, reject }] of asked) read(id).then(resolve, reject);
+  };
+  return (id) => {
+    const known = waiting.get(id);
+    if (known !== undefined) return known.promise;
+    if (waiting.size === 0) setImmediate(readAll);
+    const asked = Promise.withResolvers<FoundKey | undefined>();
+    waiting.set(id, asked);
+    return asked.promise;
   };
 }
 

@@ -156,6 +156,42 @@ describe('the expiry of a key', () => {
   });
 });
 
+it('a key is read once for requests that come together, and not before the last of them', async () => {
+  const { identifyWith, options, keys, store } = await deskWith(ACCESS);
+  const found: string[] = [];
+  const find = (id: string) => {
+    found.push(id);
+    return store.keys.find(id);
+  };
+  const identify = identifyWith({ ...options, keys: { ...store.keys, find } });
+  const [one, other] = [
+    await keys.create({ name: 'a', roles: ['dev'] }, 'ann'),
+    await keys.create({ name: 'b', roles: ['dev'] }, 'ann'),
+  ];
+  const wrong = `${other.key.slice(0, 20)}${one.key.slice(20)}`;
+  const answers = await Promise.all([one, other, one, other].map(({ key }) => identify(key)));
+  expect(answers.map((answer) => answer.ok && answer.caller.id)).toEqual(['key:a', 'key:b', 'key:a', 'key:b']);
+  expect(found).toEqual([one.info.id, other.info.id]);
+  expect(await Promise.all([identify(one.key), identify(wrong)])).toMatchObject([{ ok: true }, REFUSED]);
+  const early = identify(one.key);
+  await keys.revoke(one.info.id, 'bob');
+  const late = identify(one.key);
+  await early;
+  expect(await late).toEqual(REFUSED);
+});
+
+it('requests that come together fail together if the store throws', async () => {
+  const { identifyWith, options, keys, store } = await deskWith(ACCESS);
+  const { key } = await keys.create({ name: 'a', roles: ['dev'] }, 'ann');
+  const find = () => {
+    throw new Error('gone');
+  };
+  const identify = identifyWith({ ...options, keys: { ...store.keys, find } });
+  expect(await Promise.all([identify(key), identify(key)])).toEqual(
+    [UNAVAILABLE, UNAVAILABLE].map((error) => expect.objectContaining({ ok: error.ok })),
+  );
+});
+
 describe('the last use of a key', () => {
   it('is stored once a minute, however many requests come at once', async () => {
     const { identifyWith, options, keys, store, time } = await deskWith(ACCESS);
