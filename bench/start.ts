@@ -1,15 +1,21 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { entry } from './cli.ts';
 import { median, printTable } from './measure.ts';
-import { createProcesses, type Started } from './processes.ts';
+import { createProcesses, type Processes, type Started } from './processes.ts';
+import { httpWire, openClient } from './wire-client.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const ROUNDS = 11;
 const PATIENCE_MS = 20_000;
+const CALLS = 20_000;
+const IN_FLIGHT = 64;
+const LETTERS = 1000;
+/** The garbage collector returns memory some time after the last call. */
+const IDLE_MS = 25_000;
 
 const IMPORT = `
   const took = (begin) => { const { user, system } = process.cpuUsage(begin); return (user + system) / 1000; };
@@ -22,7 +28,7 @@ const IMPORT = `
   console.log(JSON.stringify([imported, created - imported, took(begin) - created]));
   process.exit();`;
 
-/** What the library and `serve` take to start: CPU time of the library, time and memory of the server. */
+/** What the library and `serve` take to start: CPU time of the library, time and memory of the server, also after load. */
 export async function benchStart(): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'toolcrib-bench-'));
   const processes = createProcesses();
@@ -56,8 +62,10 @@ export async function benchStart(): Promise<void> {
         started.child.kill('SIGTERM');
       }
       const middle = (key: keyof Figures) => median(figures.map((figure) => figure[key])).toFixed(0);
-      rows.push([name, `${middle('readyMs')} ms`, `${middle('rssMb')} MB resident`]);
+      const until = config === 'mcp.yaml' ? ', a call made and recorded' : '';
+      rows.push([`${name}${until}`, `${middle('readyMs')} ms`, `${middle('rssMb')} MB resident`]);
     }
+    rows.push(await afterLoad(processes, home));
     printTable('Start and memory', rows);
   } finally {
     await processes.end();
@@ -70,18 +78,59 @@ interface Figures {
   readonly rssMb: number;
 }
 
-/** The time until a server listens, and its memory then or, of a gateway, once a call has reached the MCP server. */
-async function figuresOf({ child, pid, said }: Started, isGateway: boolean): Promise<Figures> {
+/** The time until a server listens, and its memory then or, of a gateway, once a call through the MCP server is recorded. */
+async function figuresOf(started: Started, isGateway: boolean): Promise<Figures> {
   const begin = performance.now();
+  const address = await addressOf(started);
+  const readyMs = performance.now() - begin;
+  if (isGateway) {
+    await until(started.said, () => findNote(address));
+    await until(started.said, () => hasWriter(started.pid) || undefined);
+    await setTimeout(500); // the thread has written
+  }
+  return { readyMs, rssMb: memoryOf(started.pid, 'VmRSS') };
+}
+
+/** Memory of a gateway, with its audit, after many calls through an MCP server on stdio. */
+async function afterLoad(processes: Processes, cwd: string): Promise<string[]> {
+  const args = [join(import.meta.dirname, 'peers/echo-stdio.ts')];
+  const config = { sources: { bench: { mcp: { command: process.execPath, args }, trust: true } } };
+  writeFileSync(join(cwd, 'load.yaml'), JSON.stringify(config));
+  const started = processes.start([entry(), 'serve', '--port', '0', '--config', 'load.yaml'], { cwd });
+  const wire = httpWire(`${await addressOf(started)}/mcp`);
+  const client = await openClient(wire, '2025-11-25');
+  const text = 'x'.repeat(LETTERS);
+  let left = CALLS;
+  const callAll = async (): Promise<void> => {
+    while (left-- > 0) await client.echo(text);
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, callAll));
+  await setTimeout(IDLE_MS);
+  const [then, most] = [memoryOf(started.pid, 'VmRSS'), memoryOf(started.pid, 'VmHWM')].map((mb) => mb.toFixed(0));
+  client.close();
+  started.child.kill('SIGTERM');
+  const name = `the same, ${CALLS} calls, ${IN_FLIGHT} at once`;
+  return [name, '', `${most} MB resident at most, ${then} when idle for ${IDLE_MS / 1000} s`];
+}
+
+async function addressOf({ child, said }: Started): Promise<string> {
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     printed += text;
   });
-  const address = await until(said, () => /http:\/\/127\.0\.0\.1:\d+/.exec(printed + said())?.[0]);
-  const readyMs = performance.now() - begin;
-  if (isGateway) await until(said, () => findNote(address));
+  return until(said, () => /http:\/\/127\.0\.0\.1:\d+/.exec(printed + said())?.[0]);
+}
+
+/** In MB of 1000 kB. */
+function memoryOf(pid: number, what: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return { readyMs, rssMb: Number(/VmRSS:\s*(\d+)/.exec(status)?.[1]) / 1000 };
+  return Number(new RegExp(`${what}:\\s*(\\d+)`).exec(status)?.[1]) / 1000;
+}
+
+/** True once the thread that writes the audit has started. */
+function hasWriter(pid: number): boolean {
+  const tasks = `/proc/${pid}/task`;
+  return readdirSync(tasks).some((task) => readFileSync(join(tasks, task, 'comm'), 'utf8').trim() === 'toolcrib-store');
 }
 
 async function findNote(address: string): Promise<true | undefined> {
