@@ -18,9 +18,9 @@ import type { DescribedTarget } from '../search/describe-own-tools.ts';
 interface WantedTarget {
   /** The name of the target. */
   readonly name: string;
-  /** The profile of the call. */
-  readonly from: Profile;
-  readonly profiles: ProfileSet;
+  /** The profile of the call, as it is now. */
+  profile(): Profile;
+  profiles(): ProfileSet;
   readonly caller: Caller;
 }
 
@@ -28,6 +28,8 @@ interface WantedTarget {
 interface ChosenTarget {
   readonly profile: Profile;
   readonly options: CallOptions;
+  /** Wraps the calls of the target, so that they are refused once the grant is withdrawn. An agent may make them for minutes. */
+  whileGranted(call: ToolCall['tools']['call']): ToolCall['tools']['call'];
 }
 
 type Refused = { readonly ok: false; readonly error: ToolError };
@@ -37,12 +39,12 @@ type Refused = { readonly ok: false; readonly error: ToolError };
  * A call under all tools needs no grant, because no profile has more.
  */
 export async function chooseTarget(call: ToolCall, wanted: WantedTarget): Promise<ChosenTarget | Refused> {
-  const { from, profiles, caller } = wanted;
   const name = String(wanted.name);
-  const { delegate = {} } = from;
-  const mode = from === profiles.everything ? 'open' : Object.hasOwn(delegate, name) ? delegate[name] : undefined;
+  const [from, profiles] = [wanted.profile(), wanted.profiles()];
+  const mode = modeOf(wanted, name);
   const profile = profiles.byName.get(name);
   if (mode === undefined || profile === undefined) {
+    const { delegate = {} } = from;
     const targets = Object.keys(delegate).filter((target) => profiles.byName.has(target));
     const allowed = targets.length === 0 ? 'no profile' : `only ${targets.join(', ')}`;
     return refuse(`Profile "${from.name}" cannot delegate to "${name.slice(0, 100)}"; it may delegate to ${allowed}.`);
@@ -50,7 +52,25 @@ export async function chooseTarget(call: ToolCall, wanted: WantedTarget): Promis
   if (mode === 'ask' && !(await call.confirm(`May "${from.name}" delegate to the profile "${name}"?`)))
     return refuse(`The delegation from "${from.name}" to "${name}" was not approved.`);
   // A parked call is taken up under its own profile, which the caller may not be able to open.
-  return { profile, options: mayOpen(caller, name) ? {} : { park: false } };
+  const options = mayOpen(wanted.caller, name) ? {} : { park: false };
+  return {
+    profile,
+    options,
+    whileGranted: (call) => async (tool, input, given) => {
+      const now = modeOf(wanted, name);
+      if (now === 'open' || (now !== undefined && now === mode)) return call(tool, input, given);
+      const message = `The delegation from "${from.name}" to "${name}" has ended: the configuration no longer allows it.`;
+      return failed(toolError('denied', message));
+    },
+  };
+}
+
+/** The mode of a delegation as the configuration allows it now; undefined if it does not. */
+function modeOf({ profile, profiles }: WantedTarget, name: string): 'ask' | 'open' | undefined {
+  const [from, { everything, byName }] = [profile(), profiles()];
+  if (from === everything) return 'open';
+  const { delegate = {} } = from;
+  return byName.has(name) && Object.hasOwn(delegate, name) ? delegate[name] : undefined;
 }
 
 function refuse(message: string): Refused {

@@ -219,11 +219,11 @@ class OpenChest implements Omit<EnterableChest, keyof DeprecatedNames> {
   }
 
   async #delegate(call: Call, name: string): Promise<Delegation> {
-    const from = this.#view().profile;
-    const target = await chooseTarget(call, { name, from, profiles: this.#host.profiles(), caller: this.#caller });
+    const from = { profile: () => this.#view().profile, profiles: () => this.#host.profiles() };
+    const target = await chooseTarget(call, { name, ...from, caller: this.#caller });
     if ('error' in target) return target;
-    const chest = new OpenChest(this.#host, target, this.#caller);
-    return { ok: true, chest: { profile: chest.profile, ...chest.#toolsFor(call, target.options) } };
+    const tools = new OpenChest(this.#host, target, this.#caller).#toolsFor(call, target.options);
+    return { ok: true, chest: { profile: target.profile.name, ...tools, call: target.whileGranted(tools.call) } };
   }
 
   #openEntrance(): Entrance {

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Caller, createCrib, type ToolCall, type ToolInput } from '../../src/index.ts';
+import { cribOf, folderWith, write } from '../crib/workshop.ts';
 
 const tool = (name: string, description: string, more: object = {}): ToolInput => ({
   name,
@@ -61,6 +62,36 @@ describe('delegation', () => {
     expect(await (await open()).chest.call('hand_on', { to: 'library', tool: 'greet' })).toMatchObject({
       error: { code: 'unknown_tool' },
     });
+  });
+
+  it.each([
+    ['desk: {}', 'denied'],
+    ['desk: { delegate: { library: ask } }', 'denied'],
+    ['desk: { delegate: { library: closed } }', 'denied'],
+    ['desk: { delegate: { library: open }, exclude: [wipe] }', undefined],
+  ])('that is open ends with its grant: %s', async (after, code) => {
+    const configOf = (desk: string) => `profiles: { ${desk}, library: {} }\n`;
+    const folder = folderWith({ 'toolcrib.yaml': configOf('desk: { delegate: { library: open } }') });
+    const codes: unknown[] = [];
+    const long = tool('work_long', 'Work for long', {
+      run: async (_input: unknown, call: ToolCall) => {
+        const opened = await call.delegate('library');
+        if (!opened.ok) return opened.error;
+        const note = async () => {
+          const result = await opened.chest.call('read_book', {});
+          codes.push('error' in result ? result.error.code : undefined);
+        };
+        await note();
+        write(folder, { 'toolcrib.yaml': configOf(after) });
+        await crib.reload();
+        await note();
+        return 'done';
+      },
+    });
+    const crib = await cribOf(folder, { tools: [long, tool('read_book', 'Read a book')] });
+    const chest = await crib.open('desk', { id: 'alice' });
+    expect(await chest.call('work_long')).toMatchObject({ ok: true });
+    expect(codes).toEqual([undefined, code]);
   });
 
   it.each(['attic', 'nowhere', 'desk', '__proto__', 'constructor', ''])('to %j is closed', async (to) => {
