@@ -178,7 +178,10 @@ describe('/openapi.json', () => {
       responses: { 200: {}, 202: {}, 401: {}, 404: {}, 429: {} },
     });
     expect(json.paths['/api/search'].get.parameters).toContainEqual(
-      expect.objectContaining({ name: 'q', in: 'query', required: true }),
+      expect.objectContaining({ name: 'q', in: 'query', required: false }),
+    );
+    expect(json.paths['/api/keys'].delete.parameters).toContainEqual(
+      expect.objectContaining({ name: 'id', in: 'query', required: true }),
     );
     expect(json.paths['/api/keys'].post.security).toEqual([{ bearer: [] }]);
     expect(JSON.stringify(json)).not.toContain('"$ref":"#/components/schemas/Missing');
