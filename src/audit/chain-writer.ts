@@ -1,4 +1,4 @@
-import type { ChainHeader, Checkpoint, StoredAudit, StoredAuditRow } from '../core/ports/stored-audit.ts';
+import type { ChainHeader, ChainPosition, Checkpoint, StoredAudit } from '../core/ports/stored-audit.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { newChainName, originOf } from './chain-origin.ts';
 import {
@@ -9,13 +9,11 @@ import {
   readHeld,
   releaseFile,
 } from './checkpoint-files.ts';
-import type { DraftRow } from './packed-rows.ts';
 import {
   firstHash,
   isSignedHeader,
   isSignedKept,
   type KeptCheckpoint,
-  nextHash,
   type SigningKey,
   signCheckpoint,
   signHeader,
@@ -35,8 +33,8 @@ export interface ChainPlace {
 
 /** Writes to a chain as its only writer. */
 export interface ChainWriter {
-  /** Writes all rows or none, in this order. After a failure, pass the same rows again. */
-  write(drafts: readonly DraftRow[]): Promise<void>;
+  /** Writes all packed rows or none, in this order. After a failure, pass the same rows again. */
+  write(packed: readonly Uint8Array[]): Promise<void>;
   /** Writes a checkpoint outside the database. */
   seal(): Promise<void>;
   /** Writes checkpoints inside and outside the database, and releases the chain for other processes. */
@@ -44,10 +42,10 @@ export interface ChainWriter {
 }
 
 /** The last written position of a chain. */
-interface ChainEnd {
+interface ChainEnd extends ChainPosition {
   readonly header: ChainHeader;
-  readonly count: number;
-  readonly hash: string;
+  /** When it was written. */
+  readonly at: number;
   /** Count and time of the newest checkpoint in the database. */
   readonly stored: number;
   readonly storedAt: number;
@@ -87,15 +85,15 @@ export function createChainWriter(place: ChainPlace): ChainWriter {
     kept = undefined;
   };
   return {
-    async write(drafts) {
+    async write(packed) {
       const current = end ?? (await goOn()) ?? (await beginNew());
-      const written = await append(place, current, drafts);
+      const written = await append(place, current, packed);
       if (written !== undefined) {
         end = written;
         return;
       }
       await release('left'); // another process writes to it, for example from a copy of the state folder
-      end = await append(place, await beginNew(), drafts);
+      end = await append(place, await beginNew(), packed);
       if (end === undefined)
         throw new ToolcribError('store_unavailable', 'Another process writes to every new audit chain.');
     },
@@ -115,35 +113,28 @@ async function claimEnd({ audit, kept, store, key, now }: ChainPlace): Promise<C
   const claimed = await claimChain({ audit, ...kept, storeId: store.id, publicKey: key.publicKey });
   if (claimed === undefined) return undefined;
   const { count, hash, stored } = claimed.kept;
-  return { header: claimed.header, count, hash, stored, storedAt: now() };
+  const at = now();
+  return { header: claimed.header, count, hash, at, stored, storedAt: at };
 }
 
 function begin({ key, kept, now }: ChainPlace): ChainEnd {
   const at = now();
   const header = signHeader(key, newChainName(kept?.origin), at);
-  return { header, count: 0, hash: firstHash(header), stored: 0, storedAt: at };
+  return { header, count: 0, hash: firstHash(header), at, stored: 0, storedAt: at };
 }
 
-/** The end after these rows, or `undefined` if another process writes to the chain. */
-async function append(place: ChainPlace, end: ChainEnd, drafts: readonly DraftRow[]): Promise<ChainEnd | undefined> {
-  const rows = toRows(end, drafts);
-  const next = { ...end, count: end.count + rows.length, hash: rows.at(-1)?.hash ?? end.hash };
+/**
+ * The end after these rows, or `undefined` if another process writes to the chain. A checkpoint that is due covers the
+ * rows before them, whose hashes are known here: these are hashed where they are stored, away from the key.
+ */
+async function append(place: ChainPlace, end: ChainEnd, packed: readonly Uint8Array[]): Promise<ChainEnd | undefined> {
+  const { header, count, hash, stored, storedAt } = end;
   const at = place.now();
-  const isDue = next.count - end.stored >= ROWS_PER_CHECKPOINT || at - end.storedAt >= MS_PER_CHECKPOINT;
-  const checkpoint = isDue ? checkpointOf(place, next) : undefined;
-  if (!(await place.audit.append({ header: end.header, rows, checkpoint }))) return undefined;
-  return isDue ? { ...next, stored: next.count, storedAt: at } : next;
-}
-
-function toRows({ count, hash }: ChainEnd, drafts: readonly DraftRow[]): readonly StoredAuditRow[] {
-  let number = count;
-  let previous = hash;
-  return drafts.map(({ head, tail, at, callId, tool, caller, outcome }) => {
-    number++;
-    const entry = `${head}${number}${tail}`;
-    previous = nextHash(previous, entry);
-    return { number, entry, hash: previous, at, callId, tool, caller, outcome };
-  });
+  const isDue = count - stored >= ROWS_PER_CHECKPOINT || (count > stored && at - storedAt >= MS_PER_CHECKPOINT);
+  const checkpoint = isDue ? checkpointOf(place, end) : undefined;
+  const written = await place.audit.append({ header, after: { count, hash }, packed, checkpoint });
+  if (written === undefined) return undefined;
+  return { ...end, ...written, at, ...(isDue && { stored: count, storedAt: at }) };
 }
 
 function keptOf({ key, store, now }: ChainPlace, { header, count, hash, stored }: ChainEnd): KeptCheckpoint {
@@ -158,8 +149,8 @@ function keptOf({ key, store, now }: ChainPlace, { header, count, hash, stored }
   });
 }
 
-function checkpointOf({ key, now }: ChainPlace, { header, count, hash }: ChainEnd): Checkpoint {
-  return signCheckpoint(key, { chain: header.chain, count, hash, at: now() });
+function checkpointOf({ key }: ChainPlace, { header, count, hash, at }: ChainEnd): Checkpoint {
+  return signCheckpoint(key, { chain: header.chain, count, hash, at });
 }
 
 /** Criteria for a chain to continue: in this store, begun in this folder, signed by this key. */

@@ -1,24 +1,14 @@
 import { hasBegun } from '../core/begun-runs.ts';
+import type { AuditTrail } from '../core/ports/audit-trail.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
-import type { AuditOutcome, AuditTrail } from '../core/ports/stored-audit.ts';
+import type { AuditOutcome, DraftRow } from '../core/ports/stored-audit.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { messageOf } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
-import {
-  type EndedCall,
-  type EntryTimes,
-  toCallEntry,
-  toEndedCall,
-  toGapEntry,
-  toIntentEntry,
-  toLostEntry,
-  toManyEntry,
-  toStopEntry,
-} from './audit-entry.ts';
+import { type EntryTimes, toCallRow, toIntentRow, toLostRow, toManyRow, toStopRow } from './audit-entry.ts';
 import { openAuditPlace, type PlaceOptions } from './chain-origin.ts';
-import { type Cleaner, createCleaner } from './clean-texts.ts';
-import { type DraftRow, toDraftRow } from './packed-rows.ts';
-import { type QueuedRow, RowQueue } from './row-queue.ts';
+import { createCleaner } from './clean-texts.ts';
+import { RowQueue } from './row-queue.ts';
 import { createRowWriter } from './row-writer.ts';
 
 export interface AuditTrailOptions extends PlaceOptions {
@@ -49,22 +39,20 @@ export function createAuditTrail(options: AuditTrailOptions): OpenAuditTrail {
   const times = { steadyNow: clock.now, now };
   const writer = createRowWriter({ ...options, open: () => openAuditPlace(options) });
   const queue = new RowQueue({
-    clock,
-    idleClock,
-    now,
-    warn,
-    write: writer.write,
-    toRows: (queued) => {
-      cleaner.forget();
-      return queued.map((one) => toRowOrGap(one, cleaner));
+    ...options,
+    write: (packed) => {
+      cleaner.forget(); // new secrets may be known
+      return writer.write(packed);
     },
   });
-  const floods = createFloods(times);
+  const toRow = (call: ToolCall, result: ToolResult): DraftRow =>
+    toCallRow(call, result, { times, cleaner, maxText: queue.maxText() });
+  const floods = createFloods(times, toRow);
   let stopTimer: (() => void) | undefined;
   let closing: Promise<void> | undefined;
 
   const collect = (which: 'over' | 'all'): void => {
-    for (const { first, ...counted } of floods.collect(which)) queue.push(toManyEntry(first, cleaner, counted));
+    for (const { first, ...counted } of floods.collect(which)) queue.push(toManyRow(first, counted));
   };
   const watchFloods = (): void => {
     stopTimer ??= idleClock.setTimer(FLOOD_WINDOW_MS, () => {
@@ -85,14 +73,14 @@ export function createAuditTrail(options: AuditTrailOptions): OpenAuditTrail {
   return {
     record(call, result) {
       if (floods.takes(call, result)) return watchFloods();
-      queue.push(toQueued(call, result, { times, cleaner }));
+      queue.push(toRow(call, result));
     },
-    recordLost: (call) => queue.push(toLostEntry(call, Math.round(now()), cleaner)),
-    recordStop: (change) => queue.push(toStopEntry(change, Math.round(now()), cleaner)),
+    recordLost: (call) => queue.push(toLostRow(call, Math.round(now()), cleaner)),
+    recordStop: (change) => queue.push(toStopRow(change, Math.round(now()), cleaner)),
     intend(call) {
       const facts = call[FACTS];
       facts.intents = (facts.intents ?? 0) + 1;
-      return queue.commit(toIntentEntry(call, Math.round(now()), cleaner));
+      return queue.commit(toIntentRow(call, Math.round(now()), cleaner));
     },
     room: () => queue.room(),
     keepFor: writer.keepFor,
@@ -109,49 +97,6 @@ export function createAuditTrail(options: AuditTrailOptions): OpenAuditTrail {
       return closing;
     },
   };
-}
-
-/** A row that waits must not hold much memory, so large arguments are hashed at once. */
-function toQueued(
-  call: ToolCall,
-  result: ToolResult,
-  { times, cleaner }: { readonly times: EntryTimes; readonly cleaner: Cleaner },
-): QueuedRow {
-  try {
-    const ended = toEndedCall(call, result, times);
-    return isSmall(ended.call.input) ? ended : toCallEntry(ended, cleaner);
-  } catch {
-    const at = Math.round(times.now());
-    return toGapEntry(1, at, at); // a tool may have broken the members of its call
-  }
-}
-
-/** A row that cannot be built must not block the rows behind it: it is recorded as lost. */
-function toRowOrGap(queued: QueuedRow, cleaner: Cleaner): DraftRow {
-  try {
-    return toDraftRow('call' in queued ? toCallEntry(queued, cleaner) : queued);
-  } catch {
-    return toDraftRow(toGapEntry(1, queued.at, queued.at));
-  }
-}
-
-/** Characters plus members. */
-const SMALL = 2000;
-
-/** True if the data is small; stops as soon as it is not. */
-function isSmall(value: unknown): boolean {
-  return roomLeft(value, SMALL) >= 0;
-}
-
-function roomLeft(value: unknown, room: number): number {
-  if (typeof value === 'string') return room - value.length;
-  if (typeof value !== 'object' || value === null || room < 0) return room - 1;
-  let left = room - 1;
-  for (const key in value) {
-    left = roomLeft((value as Record<string, unknown>)[key], left - key.length); // an enumerable key
-    if (left < 0) return left;
-  }
-  return left;
 }
 
 /** Refusals that cost the caller nothing, so there may be any number of them. */
@@ -172,14 +117,14 @@ interface Flood {
   readonly since: number;
   own: number;
   /** The first refusal without a row of its own. */
-  first: EndedCall | undefined;
+  first: DraftRow | undefined;
   count: number;
   until: number;
 }
 
 /** Refusals that share one row. */
 interface CountedCalls {
-  readonly first: EndedCall;
+  readonly first: DraftRow;
   readonly count: number;
   readonly until: number;
 }
@@ -194,7 +139,7 @@ interface Floods {
   collect(which: 'over' | 'all'): readonly CountedCalls[];
 }
 
-function createFloods(times: EntryTimes): Floods {
+function createFloods(times: EntryTimes, toRow: (call: ToolCall, result: ToolResult) => DraftRow): Floods {
   const floods = new Map<string, Flood>();
   const isOver = ({ since }: Flood): boolean => times.steadyNow() - since >= FLOOD_WINDOW_MS;
   const floodOf = (call: ToolCall, outcome: AuditOutcome): Flood => {
@@ -215,7 +160,7 @@ function createFloods(times: EntryTimes): Floods {
         flood.own++;
         return false;
       }
-      flood.first ??= toEndedCall(call, result, times);
+      flood.first ??= toRow(call, result);
       flood.count++;
       flood.until = times.now();
       return true;

@@ -39,11 +39,6 @@ export function firstHash(header: Unsigned<ChainHeader>): string {
   return hash('sha256', headerText(header));
 }
 
-/** The hash of a row after one with the hash `previous`. */
-export function nextHash(previous: string, entry: string): string {
-  return hash('sha256', `${previous}\n${entry}`);
-}
-
 // Each text starts with its type, so that a signature of one type is never valid for another.
 
 function headerText({ chain, key, startedAt }: Unsigned<ChainHeader>): string {

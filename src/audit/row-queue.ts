@@ -1,17 +1,13 @@
+import type { Backlog } from '../core/ports/audit-trail.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
-import type { Backlog } from '../core/ports/stored-audit.ts';
+import type { DraftRow } from '../core/ports/stored-audit.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
-import { type DraftEntry, type EndedCall, toGapEntry } from './audit-entry.ts';
-import { type DraftRow, type PackedRows, packRows, toDraftRow, unpackRows } from './packed-rows.ts';
-
-/** The entry of a row, or the data to build one. */
-export type QueuedRow = DraftEntry | EndedCall;
+import { packRows } from '../store/audit-append.ts';
+import { toGapRow } from './audit-entry.ts';
 
 export interface RowQueueOptions {
-  /** Builds rows from queued data. */
-  toRows(queued: readonly QueuedRow[]): readonly DraftRow[];
-  /** Writes all rows or none. Failed rows are passed again, unchanged. */
-  write(rows: readonly DraftRow[]): Promise<void>;
+  /** Writes all packed rows or none. Failed rows are passed again, unchanged. */
+  write(packed: readonly Uint8Array[]): Promise<void>;
   readonly clock: Clock;
   /** A clock whose timers do not keep the process alive. */
   readonly idleClock: Clock;
@@ -26,10 +22,11 @@ interface Waiter {
 }
 
 const MAX_BATCH = 500;
-const ROWS_PER_PACK = 50;
 const MAX_DELAY_MS = 100;
-/** Limit of waiting rows while the store is unavailable: about 50 MB. */
+/** Limit of waiting rows while the store is unavailable: about 60 MB. */
 const MAX_WAITING = 100_000;
+/** A row holds shorter texts to be hashed later, unless the waiting rows hold this much already. */
+const MAX_TEXT = { length: 2000, waitingBytes: 32_000_000 };
 /** From here on calls wait for rows to be written (backpressure). */
 const FULL = 80_000;
 const MAX_WAIT_MS = 2000;
@@ -37,7 +34,6 @@ const MAX_WAIT_MS = 2000;
 const MANY = 4 * MAX_BATCH;
 const CALLS_PER_TURN = 256;
 const FIRST_RETRY_MS = 1000;
-/** Longest pause before the store is tried again. */
 const MAX_RETRY_MS = 5000;
 
 /** The arrival time of a row, recorded once per batch, to know the age of the backlog. */
@@ -54,13 +50,13 @@ interface Mark {
  */
 export class RowQueue {
   readonly #options: RowQueueOptions;
-  /** Rows that may wait long, packed. */
-  readonly #packs: PackedRows[] = [];
-  /** The newest rows. */
-  #newest: QueuedRow[] = [];
+  /** Batches of rows that may wait long, and the rows after them. */
+  readonly #packs: Uint8Array[] = [];
+  #packedBytes = 0;
+  readonly #newest: DraftRow[] = [];
   #waiting = 0;
   /** Being written, or waiting for a retry. */
-  #batch: readonly PackedRows[] = [];
+  #batch: readonly Uint8Array[] = [];
   /** Number of pushed rows in the batch; the row about lost ones does not count. */
   #taken = 0;
   #takenAt = 0;
@@ -83,22 +79,22 @@ export class RowQueue {
     this.#options = options;
   }
 
-  push(row: QueuedRow): void {
+  push(row: DraftRow): void {
     if (!this.#add(row) || this.#running !== undefined || this.#retryMs > 0) return;
     if (this.#waiting >= MAX_BATCH) this.#start();
     else this.#stopTimer ??= this.#options.clock.setTimer(MAX_DELAY_MS, () => this.#start());
   }
 
-  /** Resolves when the entry is written; rejects if that fails for now. The entry keeps its place. */
-  commit(entry: DraftEntry): Promise<void> {
-    if (this.#add(entry)) return this.#untilWritten(this.#pushed);
+  /** Resolves when the row is written; rejects if that fails for now. The row keeps its place. */
+  commit(row: DraftRow): Promise<void> {
+    if (this.#add(row)) return this.#untilWritten(this.#pushed);
     return Promise.reject(new ToolcribError('store_unavailable', 'The audit log accepts no more rows.'));
   }
 
   /** Resolves when all pushed rows are written. */
   flush(): Promise<void> {
-    const isIdle = this.#written === this.#pushed && this.#lost.count === 0;
-    return isIdle ? Promise.resolve() : this.#untilWritten(this.#pushed);
+    if (this.#written === this.#pushed && this.#lost.count === 0) return Promise.resolve();
+    return this.#untilWritten(this.#pushed);
   }
 
   /** A promise to wait for before a call begins (backpressure). Calls do not wait for a failing store. */
@@ -108,6 +104,11 @@ export class RowQueue {
     return ++this.#calls % CALLS_PER_TURN === 0 ? new Promise((resolve) => setImmediate(resolve)) : undefined;
   }
 
+  /** The longest text that a row may hold to be hashed later. */
+  maxText(): number {
+    return this.#packedBytes < MAX_TEXT.waitingBytes ? MAX_TEXT.length : 0;
+  }
+
   /** True if a row was ever pushed. */
   isUsed(): boolean {
     return this.#pushed > 0;
@@ -115,11 +116,8 @@ export class RowQueue {
 
   backlog(): Backlog {
     const [oldest] = this.#marks;
-    return {
-      rows: this.#pushed - this.#written,
-      oldestMs: oldest === undefined ? 0 : this.#options.clock.now() - oldest.at,
-      lost: this.#lost.count,
-    };
+    const oldestMs = oldest === undefined ? 0 : this.#options.clock.now() - oldest.at;
+    return { rows: this.#pushed - this.#written, oldestMs, lost: this.#lost.count };
   }
 
   /** Closes the queue. Returns the number of rows that were not written. */
@@ -129,12 +127,12 @@ export class RowQueue {
     return this.#pushed - this.#written + this.#lost.count;
   }
 
-  #add(row: QueuedRow): boolean {
+  #add(row: DraftRow): boolean {
     if (this.#isClosed) return false;
     if (this.#waiting < MAX_WAITING) {
       this.#pushed++;
       this.#waiting++;
-      if (this.#newest.push(row) === ROWS_PER_PACK) this.#pack();
+      if (this.#newest.push(row) === MAX_BATCH) this.#pack();
       const marked = this.#marks.at(-1);
       if (marked === undefined || this.#pushed - marked.count >= MAX_BATCH)
         this.#marks.push({ count: this.#pushed, at: this.#options.clock.now() });
@@ -194,7 +192,7 @@ export class RowQueue {
       if (this.#batch.length === 0) this.#batch = this.#take();
       if (this.#batch.length === 0) return;
       try {
-        await this.#options.write(this.#batch.flatMap(unpackRows));
+        await this.#options.write(this.#batch);
       } catch (cause) {
         return this.#fail(cause);
       }
@@ -203,20 +201,22 @@ export class RowQueue {
   }
 
   #pack(): void {
-    if (this.#newest.length > 0) this.#packs.push(packRows(this.#options.toRows(this.#newest)));
-    this.#newest = [];
+    const packed = packRows(this.#newest.splice(0));
+    this.#packs.push(packed);
+    this.#packedBytes += packed.length;
   }
 
-  #take(): readonly PackedRows[] {
-    if (this.#waiting < MAX_BATCH) this.#pack();
-    const packs = this.#packs.splice(0, MAX_BATCH / ROWS_PER_PACK);
-    this.#taken = packs.reduce((sum, { at }) => sum + at.length, 0);
+  #take(): readonly Uint8Array[] {
+    if (this.#packs.length === 0 && this.#newest.length > 0) this.#pack();
+    const batch = this.#packs.splice(0, 1);
+    this.#packedBytes -= batch[0]?.length ?? 0;
+    this.#taken = Math.min(this.#waiting, MAX_BATCH);
     this.#waiting -= this.#taken;
     this.#takenAt = this.#options.clock.now();
     this.#isAllTaken = this.#waiting === 0;
     const { count, since } = this.#lost;
     this.#lost = { count: 0, since: 0 };
-    return count === 0 ? packs : [packRows([toDraftRow(toGapEntry(count, since, this.#options.now()))]), ...packs];
+    return count === 0 ? batch : [packRows([toGapRow(count, since, this.#options.now())]), ...batch];
   }
 
   #succeed(): void {

@@ -2,7 +2,6 @@ import type { Clock } from '../core/ports/crib-context.ts';
 import type { StoredAudit, StoredChain } from '../core/ports/stored-audit.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { type ChainPlace, type ChainWriter, createChainWriter } from './chain-writer.ts';
-import type { DraftRow } from './packed-rows.ts';
 import { isSignedCheckpoint, type SigningKey, signCut } from './proof.ts';
 
 export interface RowWriterOptions {
@@ -15,7 +14,8 @@ export interface RowWriterOptions {
 
 /** Writes rows, seals them and removes old ones. */
 export interface RowWriter {
-  write(rows: readonly DraftRow[]): Promise<void>;
+  /** Writes rows packed by `packRows`. */
+  write(packed: readonly Uint8Array[]): Promise<void>;
   keepFor(days: number | undefined): void;
   /** The public key of the rows if it ends with the process. */
   passingKey(): string | undefined;
@@ -69,9 +69,9 @@ export function createRowWriter({ open, clock, idleClock, warn }: RowWriterOptio
   };
 
   return {
-    async write(rows) {
+    async write(packed) {
       opened ??= await openOnce();
-      await opened.chain.write(rows);
+      await opened.chain.write(packed);
       sealSoon(opened);
       tidySoon(opened);
     },

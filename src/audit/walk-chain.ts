@@ -8,9 +8,10 @@ import {
   type StoredAuditRow,
   type StoredChain,
 } from '../core/ports/stored-audit.ts';
+import { nextHash } from '../store/audit-append.ts';
 import { createSealCursor, ROWS_PER_PAGE, readPortions } from './event-loop-turns.ts';
 import { aboutEntry, type Findings, rowsFrom, sentence, timeText } from './findings.ts';
-import { firstHash, isSignedCheckpoint, isSignedCut, nextHash, readEntry } from './proof.ts';
+import { firstHash, isSignedCheckpoint, isSignedCut, readEntry } from './proof.ts';
 import type { OpenIntents } from './verify-audit.ts';
 
 /** Options for walking a chain. */

@@ -4,13 +4,13 @@ import type { ExtensionRecord } from '../config/records.ts';
 import type { AuditConfig } from '../config/types/guards.ts';
 import type { Extension } from '../core/extension.ts';
 import { canonicalJson } from '../core/json.ts';
+import type { Backlog } from '../core/ports/audit-trail.ts';
 import {
   COUNTED,
   type CountingExtension,
   type MetricDefinition,
   type MetricFamily,
 } from '../core/ports/observability.ts';
-import type { Backlog } from '../core/ports/stored-audit.ts';
 import { readOptions } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ExtensionInput } from '../define/define-extension.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Caller, readCaller } from '../core/caller.ts';
+import type { AuditTrail } from '../core/ports/audit-trail.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
-import type { AuditTrail } from '../core/ports/stored-audit.ts';
 import {
   isPlainText,
   type ReadTarget,

@@ -2,18 +2,16 @@ import { randomBytes } from 'node:crypto';
 import {
   type AuditBatch,
   type ChainCut,
+  type ChainPosition,
   type Checkpoint,
   indexText,
   type StoredAudit,
   type StoredAuditRow,
 } from '../core/ports/stored-audit.ts';
+import { type Append, toAppend } from './audit-append.ts';
 import { NO_CALLS, readRecent, readUse } from './audit-reads.ts';
 import { endOfRow, intentsOf, readEntry, toChain, toCheckpoint, toPlacedRow, toRow } from './audit-rows.ts';
-import { numberOf, type SqlEngine, type SqlValue, type Statement, sql, textOf } from './engines/sql-engine.ts';
-
-/** Rows per insert: few statements to prepare, and few round trips to a server. */
-const ROWS_AT_ONCE = [64, 8, 1] as const;
-const COLUMNS = 9;
+import { numberOf, type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
 
 /** Row limit for one call. A call has one row, unless it waited, was retried, or its process was presumed dead. */
 const MOST_ROWS_OF_CALL = 100;
@@ -102,29 +100,24 @@ async function storeId(engine: SqlEngine): Promise<string> {
   return storeId(engine);
 }
 
-async function append(engine: SqlEngine, batch: AuditBatch): Promise<boolean> {
-  const { chain, key, startedAt, signature } = batch.header;
-  const last = batch.rows.at(-1);
-  // An intent (the tool is about to run) and a checkpoint (also stored elsewhere) must survive a power loss.
-  const isPromised = batch.checkpoint !== undefined || batch.rows.some(({ outcome }) => outcome === 'intent');
+async function append(engine: SqlEngine, batch: AuditBatch): Promise<ChainPosition | undefined> {
   try {
-    const statements = [
-      sql`
-        INSERT INTO toolcrib_audit_chains (chain, public_key, started_at, signature)
-        VALUES (${chain}, ${key}, ${startedAt}, ${signature}) ON CONFLICT (chain) DO NOTHING`,
-      ...insertRows(chain, batch.rows),
-      ...(batch.checkpoint === undefined ? [] : [insertCheckpoint(batch.checkpoint)]),
-    ];
-    await engine.write(statements, isPromised ? 'power loss' : 'process');
-    return true;
+    return await (engine.append?.(batch) ?? appendHere(engine, toAppend(batch)));
   } catch (cause) {
     // Either an earlier attempt wrote the batch and its answer was lost, or another process wrote these rows, or nothing was written.
-    const found = last === undefined ? undefined : await rowAt(engine, chain, last.number);
-    if (last !== undefined && found === last.hash) return true;
-    const end = await endOf(engine, chain);
-    if (end !== undefined && end.count >= (batch.rows[0]?.number ?? Number.POSITIVE_INFINITY)) return false;
+    const { chain } = batch.header;
+    const { end } = toAppend(batch);
+    if (end.count === batch.after.count) throw cause;
+    if ((await rowAt(engine, chain, end.count)) === end.hash) return end;
+    const found = await endOf(engine, chain);
+    if (found !== undefined && found.count > batch.after.count) return undefined;
     throw cause;
   }
+}
+
+async function appendHere(engine: SqlEngine, { statements, survives, end }: Append): Promise<ChainPosition> {
+  await engine.write(statements, survives);
+  return end;
 }
 
 /** The rows that fulfil a condition, in its order. */
@@ -138,38 +131,7 @@ async function rowAt(engine: SqlEngine, chain: string, number: number): Promise<
   return row === undefined ? undefined : textOf(row, 'hash');
 }
 
-function insertRows(chain: string, rows: readonly StoredAuditRow[]): readonly Statement[] {
-  const statements: Statement[] = [];
-  let next = 0;
-  for (const size of ROWS_AT_ONCE) {
-    for (; rows.length - next >= size; next += size) {
-      const params: SqlValue[] = [];
-      for (let index = next; index < next + size; index++) pushParams(params, chain, rows[index]);
-      statements.push({ sql: insertText(size), params });
-    }
-  }
-  return statements;
-}
-
-function pushParams(params: SqlValue[], chain: string, row: StoredAuditRow | undefined): void {
-  if (row === undefined) return;
-  const { number, at, callId, tool, caller, outcome, entry, hash } = row;
-  params.push(chain, number, at, indexText(callId), indexText(tool), indexText(caller), outcome, entry, hash);
-}
-
-function insertText(rows: number): string {
-  const values = `(${'?, '.repeat(COLUMNS - 1)}?)`;
-  const all = Array.from({ length: rows }, () => values).join(', ');
-  return `INSERT INTO toolcrib_audit (chain, number, at, call_id, tool, caller, outcome, entry, hash) VALUES ${all}`;
-}
-
-function insertCheckpoint({ chain, count, hash, at, signature }: Checkpoint): Statement {
-  return sql`
-    INSERT INTO toolcrib_audit_checkpoints (chain, row_count, hash, made_at, signature)
-    VALUES (${chain}, ${count}, ${hash}, ${at}, ${signature}) ON CONFLICT (chain, row_count) DO NOTHING`;
-}
-
-async function endOf(engine: SqlEngine, chain: string): Promise<Pick<Checkpoint, 'count' | 'hash'> | undefined> {
+async function endOf(engine: SqlEngine, chain: string): Promise<ChainPosition | undefined> {
   const [row] = await engine.read(sql`
     SELECT number, hash FROM toolcrib_audit WHERE chain = ${chain} ORDER BY number DESC LIMIT 1`);
   if (row !== undefined) return { count: numberOf(row, 'number'), hash: textOf(row, 'hash') };

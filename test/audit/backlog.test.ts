@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { toGapEntry } from '../../src/audit/audit-entry.ts';
-import { toDraftRow } from '../../src/audit/packed-rows.ts';
+import { toGapRow } from '../../src/audit/audit-entry.ts';
 import { RowQueue } from '../../src/audit/row-queue.ts';
+import { unpackRows } from '../../src/store/audit-append.ts';
 import { manualClock } from '../crib/manual-clock.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
-const ROW = toDraftRow(toGapEntry(1, 0, 0)); // what a row says is not looked at here
 
 /** A queue in a time that stands still, whose batches are written when the test says so. */
 function queue() {
@@ -16,15 +15,14 @@ function queue() {
     idleClock: clock,
     now: clock.now,
     warn: () => {},
-    toRows: (queued) => queued.map(() => ROW),
-    write(entries) {
-      const batch = { ...Promise.withResolvers<void>(), size: entries.length };
+    write(packed) {
+      const batch = { ...Promise.withResolvers<void>(), size: packed.flatMap((rows) => unpackRows(rows, 1)).length };
       batches.push(batch);
       return batch.promise;
     },
   });
   const push = (count = 1) => {
-    for (let row = 0; row < count; row++) rows.push(toGapEntry(1, 0, 0));
+    for (let row = 0; row < count; row++) rows.push(toGapRow(1, 0, 0));
   };
   const advance = async (ms: number) => {
     clock.advance(ms);

@@ -12,9 +12,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { firstHash, nextHash, signCheckpoint, signCut, signHeader } from '../../src/audit/proof.ts';
+import { firstHash, signCheckpoint, signCut, signHeader } from '../../src/audit/proof.ts';
 import { createPassingKey, openSigningKey } from '../../src/audit/signing-keys.ts';
+import type { ChainPosition, Checkpoint } from '../../src/core/ports/stored-audit.ts';
 import { audit, createCrib, defineExtension, type Extension, type ExtensionHooks } from '../../src/index.ts';
+import { packRows } from '../../src/store/audit-append.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import {
   addForeignChain,
@@ -246,22 +248,27 @@ describe('checkpoints of earlier versions, which do not sign their store', () =>
     const key = await openSigningKey(auditFolder(folder));
     const header = signHeader(key, '0123456789abcdef', 1);
     const store = await openStore({ url: `sqlite:${join(folder, 'crib.db')}`, env: {} });
-    let hash = firstHash(header);
-    const rows = [1, 2, 3].map((number) => {
-      const columns = { at: number, callId: `c${number}`, tool: 'add', caller: '', outcome: 'done' };
-      const { caller: _caller, ...shown } = columns;
-      const entry = JSON.stringify({ ...shown, door: 'code', kind: 'call', number, profile: 'all', source: 'code' });
-      hash = nextHash(hash, entry);
-      return { ...columns, number, entry, hash };
-    });
-    const checkpointOf = (count: number) =>
-      signCheckpoint(key, { chain: header.chain, count, hash: rows[count - 1]?.hash ?? '', at: count });
-    await store.audit.append({ header, rows: rows.slice(0, 2), checkpoint: checkpointOf(2) });
-    await store.audit.append({ header, rows: rows.slice(2), checkpoint: checkpointOf(3) });
+    const shared = { caller: undefined, outcome: 'done', door: 'code', kind: 'call', profile: 'all' } as const;
+    const append = async (after: ChainPosition, numbers: readonly number[], checkpoint?: Checkpoint) => {
+      const rows = numbers.map((number) => ({
+        ...shared,
+        at: number,
+        callId: `c${number}`,
+        tool: 'add',
+        source: 'code',
+      }));
+      const end = await store.audit.append({ header, after, packed: [packRows(rows)], checkpoint });
+      return end ?? after;
+    };
+    const checkpointOf = ({ count, hash }: ChainPosition) =>
+      signCheckpoint(key, { chain: header.chain, count, hash, at: count });
+    const second = await append({ count: 0, hash: firstHash(header) }, [1, 2]);
+    const third = await append(second, [3], checkpointOf(second));
+    await append(third, [], checkpointOf(third));
     const { location } = await store.status();
     await store.close();
     const file = join(auditFolder(folder), '0123456789abcdef.idle.json');
-    writeFileSync(file, JSON.stringify({ ...checkpointOf(3), store: location, stored: 3 }));
+    writeFileSync(file, JSON.stringify({ ...checkpointOf(third), store: location, stored: 3 }));
     return { folder, file };
   }
 

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { firstHash, nextHash, signCheckpoint, signHeader } from '../../src/audit/proof.ts';
+import { firstHash, signCheckpoint, signHeader } from '../../src/audit/proof.ts';
 import { createPassingKey } from '../../src/audit/signing-keys.ts';
 import { verifyAudit } from '../../src/audit/verify-audit.ts';
 import { createCrib } from '../../src/index.ts';
+import { nextHash } from '../../src/store/audit-append.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 

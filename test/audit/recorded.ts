@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
-import { firstHash, nextHash, signCheckpoint, signHeader } from '../../src/audit/proof.ts';
+import { firstHash, signCheckpoint, signHeader } from '../../src/audit/proof.ts';
 import { createPassingKey } from '../../src/audit/signing-keys.ts';
 import { canonicalJson } from '../../src/core/json.ts';
 import {
@@ -15,6 +15,7 @@ import {
   createCrib,
   defineTool,
 } from '../../src/index.ts';
+import { nextHash } from '../../src/store/audit-append.ts';
 import { findPrivateFolder } from '../../src/store/private-folder.ts';
 
 const input = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } } as const;

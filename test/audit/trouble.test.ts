@@ -2,11 +2,11 @@ import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { toGapEntry } from '../../src/audit/audit-entry.ts';
+import { toGapRow } from '../../src/audit/audit-entry.ts';
 import { createChainWriter } from '../../src/audit/chain-writer.ts';
-import { toDraftRow } from '../../src/audit/packed-rows.ts';
 import { createPassingKey } from '../../src/audit/signing-keys.ts';
 import type { Store } from '../../src/core/ports/store.ts';
+import { packRows } from '../../src/store/audit-append.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { callOf, DONE, START, type TimedTrail, timedTrail } from './trail.ts';
 
@@ -132,7 +132,8 @@ describe('another writer of the same chain', () => {
     const [chain] = await trail.store.audit.chains();
     const [row] = await trail.store.audit.rows(chain?.chain ?? '', 0, 1);
     if (chain === undefined || row === undefined) throw new Error('nothing was written');
-    await trail.store.audit.append({ header: chain, rows: [{ ...row, number: 2, hash: 'not ours' }] });
+    const packed = [packRows([toGapRow(1, START, START)])];
+    await trail.store.audit.append({ header: chain, after: { count: 1, hash: row.hash }, packed });
     trail.record(callOf({ tool: 'two' }), DONE);
     await trail.flush();
     const chains = await trail.store.audit.chains();
@@ -200,8 +201,8 @@ describe('a chain', () => {
       now: () => START,
     };
     const writer = createChainWriter(place);
-    const row = toDraftRow(toGapEntry(1, START, START));
-    for (let round = 0; round < 3; round++) await expect(writer.write([row])).rejects.toThrow('/proc/01234567');
+    const packed = packRows([toGapRow(1, START, START)]);
+    for (let round = 0; round < 3; round++) await expect(writer.write([packed])).rejects.toThrow('/proc/01234567');
     expect([await store.audit.chains(), await store.audit.count()]).toEqual([[], 0]);
   });
 });

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { firstHash, nextHash, signCheckpoint, signHeader } from '../../src/audit/proof.ts';
+import { firstHash, signCheckpoint, signHeader } from '../../src/audit/proof.ts';
 import { createPassingKey } from '../../src/audit/signing-keys.ts';
 import { canonicalJson } from '../../src/core/json.ts';
+import { nextHash } from '../../src/store/audit-append.ts';
 import { addTimes, auditFolder, copyDatabase, look, recordFolder, rowsOf, tamper, verify, work } from './recorded.ts';
 
 const filesOf = (folder: string) => readdirSync(auditFolder(folder)).filter((name) => name.endsWith('.json'));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { AuditTrail, LostCall } from '../../src/core/ports/stored-audit.ts';
+import type { AuditTrail, LostCall } from '../../src/core/ports/audit-trail.ts';
 import { createFindLost } from '../../src/crib/background/lost-claims.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { AMPLE } from '../store/approvals-contract.ts';

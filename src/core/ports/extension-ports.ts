@@ -1,7 +1,7 @@
 import type { ApprovalOptions, ApprovalPorts } from '../approval-request.ts';
 import type { Recheck } from '../caller.ts';
+import type { AuditTrail } from './audit-trail.ts';
 import type { Clock, CribContext, Schemas } from './crib-context.ts';
-import type { AuditTrail } from './stored-audit.ts';
 import type { StopsInForce } from './stored-stops.ts';
 
 /** The parts of a crib that built-in extensions use. */

@@ -1,6 +1,4 @@
-import type { ToolCall } from '../tool-call.ts';
 import type { ToolErrorCode } from '../tool-error.ts';
-import type { ToolResult } from '../tool-result.ts';
 import type { ToolUse } from './audit-report.ts';
 
 /** Kinds of rows: an ended call, a call about to run, several refusals in one row, lost rows, an emergency stop or its end. */
@@ -56,6 +54,15 @@ export interface AuditEntry {
   readonly until?: number | undefined;
 }
 
+/** A row before it has a number. The thread that writes it hashes the texts, if there are any. */
+export interface DraftRow extends Omit<AuditEntry, 'number'> {
+  readonly number?: undefined;
+  /** The arguments as canonical JSON, in place of their hash. */
+  readonly argumentsText?: string | undefined;
+  /** The result as JSON, in place of its hash. */
+  readonly resultText?: string | undefined;
+}
+
 /** A row in its chain: `hash` is SHA-256 of the previous hash, a line feed and the entry as JSON with sorted keys. */
 export interface AuditRow extends AuditEntry {
   readonly chain: string;
@@ -109,10 +116,17 @@ export interface StoredChain extends ChainHeader {
   readonly cut?: ChainCut;
 }
 
-/** Rows that continue a chain, and a checkpoint after them. */
+/** The length of a chain and the hash of its last row. */
+export type ChainPosition = Pick<Checkpoint, 'count' | 'hash'>;
+
+/** Rows that continue a chain. The store numbers, hashes and chains them. */
 export interface AuditBatch {
   readonly header: ChainHeader;
-  readonly rows: readonly StoredAuditRow[];
+  /** Where the chain ended before. */
+  readonly after: ChainPosition;
+  /** Rows as `packRows` of the store made them. */
+  readonly packed: readonly Uint8Array[];
+  /** A checkpoint of rows up to `after`. */
   readonly checkpoint?: Checkpoint | undefined;
 }
 
@@ -153,10 +167,10 @@ interface HeadlessRows {
 export interface StoredAudit {
   /** A random id of the store, created by the first process that needs it. It stays when the store is moved. */
   storeId(): Promise<string>;
-  /** Appends a batch atomically. False if other rows already have these numbers: another process writes to the chain. */
-  append(batch: AuditBatch): Promise<boolean>;
+  /** Appends a batch atomically; returns the new end. Undefined if other rows have these numbers: another process writes to the chain. */
+  append(batch: AuditBatch): Promise<ChainPosition | undefined>;
   /** The last row of a chain, or the cut if all rows were removed. */
-  end(chain: string): Promise<Pick<Checkpoint, 'count' | 'hash'> | undefined>;
+  end(chain: string): Promise<ChainPosition | undefined>;
   /** All chains in order of creation. */
   chains(): Promise<readonly StoredChain[]>;
   /** Rows in order of their numbers, starting after `after`. */
@@ -192,59 +206,4 @@ export const KEPT_DAYS: unique symbol = Symbol('toolcrib.keptDays');
 /** An extension that records calls. */
 export interface Recording {
   readonly [KEPT_DAYS]: number | undefined;
-}
-
-/** A call whose process is gone. It ran or was about to run. */
-export interface LostCall {
-  readonly callId: string;
-  /** Start time in milliseconds since 1970. */
-  readonly at: number;
-  readonly caller?: string;
-  readonly roles?: readonly string[];
-  readonly conversation?: string;
-  /** Empty if unknown. */
-  readonly door: string;
-  readonly profile: string;
-  readonly source: string;
-  readonly tool: string;
-  readonly argumentsHash?: string;
-  readonly approval?: { readonly id: string; readonly by: string };
-  /** Number of rows that announced a run, without a row for its end. */
-  readonly intents: number;
-}
-
-/** A change that an operator made to the emergency stops. */
-export interface StopChange {
-  readonly outcome: 'stopped' | 'resumed';
-  readonly target: string;
-  readonly by: string;
-  readonly door: string;
-  readonly note: string | undefined;
-  readonly isCancelling: boolean;
-}
-
-/** Rows that are not in the store yet. */
-export interface Backlog {
-  readonly rows: number;
-  /** Age of the oldest of them; 0 without rows. */
-  readonly oldestMs: number;
-  readonly lost: number; // and not yet recorded as lost
-}
-
-/** The audit log of a crib. */
-export interface AuditTrail {
-  /** Queues the row of a call that has ended. */
-  record(call: ToolCall, result: ToolResult): void;
-  /** Queues the row of a call whose process is gone and whose outcome is unknown. */
-  recordLost(call: LostCall): void;
-  /** Queues the row of a stop or of its end. */
-  recordStop(change: StopChange): void;
-  /** Resolves when the announcement of the run is stored; rejects if that fails. */
-  intend(call: ToolCall): Promise<void>;
-  /** Backpressure: a promise to wait for before a call begins; undefined unless rows come faster than they can be written. */
-  room(): Promise<void> | undefined;
-  /** Sets after how many days rows are removed; undefined means never. */
-  keepFor(days: number | undefined): void;
-  /** Rows that are recorded but not written yet. */
-  backlog(): Backlog;
 }

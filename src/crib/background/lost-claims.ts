@@ -1,7 +1,7 @@
 import { lostResult } from '../../approvals/parked-results.ts';
 import type { Caller } from '../../core/caller.ts';
+import type { AuditTrail, LostCall } from '../../core/ports/audit-trail.ts';
 import type { LostClaim, SilentProcess, Store } from '../../core/ports/store.ts';
-import type { AuditTrail, LostCall } from '../../core/ports/stored-audit.ts';
 import type { StoredTask } from '../../core/ports/stored-tasks.ts';
 import { defined } from '../../core/read-options.ts';
 import { messageOf, ToolcribError, toolError } from '../../core/tool-error.ts';

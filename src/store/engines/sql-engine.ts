@@ -1,3 +1,4 @@
+import type { AuditBatch, ChainPosition } from '../../core/ports/stored-audit.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 
 /** Values that a column can hold in every engine. */
@@ -32,6 +33,8 @@ export interface SqlEngine {
   scan(statement: Statement): Promise<readonly Row[]>;
   /** Commits all statements or none, and resolves with the rows of each. */
   write(statements: readonly Statement[], survives?: Survival): Promise<readonly (readonly Row[])[]>;
+  /** Hashes and chains rows of the audit on the thread that writes; absent if the engine has none. */
+  readonly append?: (batch: AuditBatch) => Promise<ChainPosition>;
   /** Like `write`, for schema changes, which may take minutes. */
   writeSlowly(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]>;
   /**

@@ -66,6 +66,10 @@ export async function openSqlite(path: string, lockTimeoutMs: number): Promise<S
       return (await isSmall(reader)) ? reader.read(statement) : scanner.scan(statement);
     },
     write,
+    append: async (batch) => {
+      requireOpen();
+      return writer.append(batch);
+    },
     writeSlowly: write,
     close: () => {
       closed ??= close();

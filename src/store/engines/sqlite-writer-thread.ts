@@ -1,5 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import type { AuditBatch } from '../../core/ports/stored-audit.ts';
+import { toAppend } from '../audit-append.ts';
 import { type DatabaseFile, requireSameFile } from '../state-folder.ts';
 import {
   commitGroups,
@@ -10,7 +12,7 @@ import {
   type Session,
   unpackGroups,
 } from './group-commit.ts';
-import { isBusy, toFailure } from './sql-engine.ts';
+import { isBusy, sql, toFailure } from './sql-engine.ts';
 
 /** Options of the writer thread. */
 export interface WriterOptions {
@@ -19,7 +21,12 @@ export interface WriterOptions {
 }
 
 /** Messages to the thread. */
-export type WriterMessage = PackedGroups | 'close';
+export type WriterMessage = PackedGroups | AppendMessage | 'close';
+/** Rows of the audit. */
+interface AppendMessage {
+  readonly id: number;
+  readonly batch: AuditBatch;
+}
 /** The thread's answer: the outcome of each group. */
 export type WriterAnswer = readonly GroupOutcome[];
 
@@ -31,7 +38,7 @@ port?.on('message', (first: WriterMessage) => {
   let waiting: readonly Group[] = [];
   for (let message: WriterMessage | undefined = first; message !== undefined; message = nextMessage()) {
     if (message === 'close') return close(); // the last message: the sender has waited for every answer
-    waiting = waiting.concat(unpackGroups(message));
+    waiting = waiting.concat('batch' in message ? toGroup(message) : unpackGroups(message));
   }
   while (waiting.length > 0) {
     const outcomes = commit(waiting);
@@ -39,6 +46,12 @@ port?.on('message', (first: WriterMessage) => {
     waiting = waiting.slice(outcomes.length);
   }
 });
+
+/** The last statement answers where the chain ends. */
+function toGroup({ id, batch }: AppendMessage): Group {
+  const { statements, survives, end } = toAppend(batch);
+  return { id, statements: [...statements, sql`SELECT ${end.count} AS count, ${end.hash} AS hash`], survives };
+}
 
 function nextMessage(): WriterMessage | undefined {
   return port === null ? undefined : receiveMessageOnPort(port)?.message;

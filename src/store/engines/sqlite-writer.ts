@@ -1,8 +1,18 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import type { AuditBatch, ChainPosition } from '../../core/ports/stored-audit.ts';
 import { threadEnvironment } from '../../system/thread-environment.ts';
 import { type Group, packGroups } from './group-commit.ts';
-import { failureError, type Row, type Statement, type Survival, storeUnavailable, toFailure } from './sql-engine.ts';
+import {
+  failureError,
+  numberOf,
+  type Row,
+  type Statement,
+  type Survival,
+  storeUnavailable,
+  textOf,
+  toFailure,
+} from './sql-engine.ts';
 import type { WriterAnswer, WriterMessage, WriterOptions } from './sqlite-writer-thread.ts';
 
 type Rows = readonly (readonly Row[])[];
@@ -24,13 +34,26 @@ export class SqliteWriter {
   }
 
   write(statements: readonly Statement[], survives?: Survival): Promise<Rows> {
+    const { id, written } = this.#expect();
+    if (this.#queue.push({ id, statements, survives }) === 1) queueMicrotask(() => this.#send());
+    return written;
+  }
+
+  /** Hands rows of the audit over as they are. */
+  async append(batch: AuditBatch): Promise<ChainPosition> {
+    const { id, thread, written } = this.#expect();
+    thread.worker.postMessage({ id, batch } satisfies WriterMessage);
+    const [end = {}] = (await written).at(-1) ?? [];
+    return { count: numberOf(end, 'count'), hash: textOf(end, 'hash') };
+  }
+
+  #expect(): { readonly id: number; readonly thread: Thread; readonly written: Promise<Rows> } {
     const id = ++this.#lastId;
     const thread = this.#ensureThread();
     const written = Promise.withResolvers<Rows>();
     thread.pending.set(id, written);
     thread.worker.ref(); // pending writes keep the process alive; an idle thread does not
-    if (this.#queue.push({ id, statements, survives }) === 1) queueMicrotask(() => this.#send());
-    return written.promise;
+    return { id, thread, written: written.promise };
   }
 
   /** Closes the file after all pending writes. */

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { packRows } from '../../../src/store/audit-append.ts';
 import { execute, serve } from './served.ts';
 
 const namesIn = (json: { readonly tools: readonly { readonly name: string }[] }) => json.tools.map(({ name }) => name);
@@ -309,11 +310,11 @@ describe('stored data', () => {
   it('calls mark rows that no key of this machine signs', async () => {
     const { ask, crib, token } = await serve();
     await execute(ask, 'add', { a: 1, b: 2 });
-    const columns = { at: Date.now() + 60_000, callId: 'added', tool: 'wire_money', caller: '', outcome: 'done' };
-    const entry = JSON.stringify({ ...columns, kind: 'call', number: 1, door: 'rest', profile: 'x', source: 'x' });
+    const about = { door: 'rest', kind: 'call', outcome: 'done', profile: 'x', source: 'x' } as const;
+    const packed = [packRows([{ ...about, at: Date.now() + 60_000, callId: 'added', tool: 'wire_money' }])];
     const header = { chain: 'added', key: 'x', startedAt: 1, signature: 'x' };
     await crib.calls.list(); // what was recorded is written
-    await crib.store?.audit.append({ header, rows: [{ ...columns, number: 1, entry, hash: 'x' }] });
+    await crib.store?.audit.append({ header, after: { count: 0, hash: 'x' }, packed });
     const { calls } = (await ask('/api/calls', { token })).json;
     expect(calls.map(({ tool, row }: { tool: string; row: { key?: string } }) => [tool, row.key])).toEqual([
       ['wire_money', 'unknown'],

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { DraftRow } from '../../src/core/ports/stored-audit.ts';
+import { packRows, unpackRows } from '../../src/store/audit-append.ts';
+
+const text = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('', ',"number":0,', '\ud800', '\\"', '\0', 'größer', '🧰'),
+);
+const number = fc.double({ noNaN: true, noDefaultInfinity: true });
+const always = fc.record({
+  at: number,
+  callId: text,
+  door: text,
+  kind: fc.constant('call'),
+  outcome: fc.constant('done'),
+  profile: text,
+  source: text,
+  tool: text,
+});
+/** What a row may have beside that. */
+const sometimes = fc.record(
+  {
+    approval: fc.record({ by: text, id: text }),
+    argumentsHash: text,
+    caller: text,
+    cancels: fc.constant(true),
+    conversation: text,
+    count: fc.nat(),
+    durationMs: number,
+    intents: fc.nat(),
+    isReplayed: fc.constant(true),
+    note: text,
+    operator: fc.constant(true),
+    parentId: text,
+    resultHash: text,
+    roles: fc.array(text),
+    target: text,
+    tokens: fc.nat(),
+    traceId: text,
+    turn: text,
+    until: number,
+  },
+  { requiredKeys: [] },
+);
+const row = fc.tuple(always, sometimes).map(([one, other]) => ({ ...one, ...other }) as DraftRow); // members of rows
+
+const sorted = (entry: object) => Object.fromEntries(Object.entries(entry).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+it('rows that were packed are the same rows with numbers, as JSON with sorted keys, whatever they hold', () => {
+  fc.assert(
+    fc.property(fc.array(row, { maxLength: 8 }), fc.nat(), (rows, first) => {
+      const numbered = rows.map((one, index) => ({ ...one, number: first + index }));
+      const unpacked = unpackRows(packRows(rows), first);
+      expect(unpacked.map((one) => one.text)).toEqual(numbered.map((one) => JSON.stringify(sorted(one))));
+      expect(unpacked.map(({ entry }) => entry)).toEqual(numbered);
+    }),
+  );
+});
+
+it('texts of arguments and results become their hashes', () => {
+  const sha = (of: string) => createHash('sha256').update(of).digest('hex');
+  fc.assert(
+    fc.property(row, text, text, (one, argumentsText, resultText) => {
+      const [unpacked] = unpackRows(packRows([{ ...one, argumentsText, resultText }]), 7);
+      const hashes = { argumentsHash: sha(argumentsText), resultHash: sha(resultText) };
+      expect(unpacked?.text).toBe(JSON.stringify(sorted({ ...one, ...hashes, number: 7 })));
+    }),
+  );
+});
