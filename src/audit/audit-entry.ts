@@ -38,15 +38,13 @@ function buildCallRow(call: ToolCall, result: ToolResult, { times, cleaner, maxT
   const facts = call[FACTS];
   const elapsedMs = Math.max(0, times.steadyNow() - facts.startedAt);
   const text = resultText(result);
-  const isLong = text !== undefined && text.length > maxText;
   return toRow(call, cleaner, {
     kind: 'call',
     outcome: outcomeOf(result),
     at: Math.round(times.now() - elapsedMs),
     durationMs: Math.round(elapsedMs * 1000) / 1000,
     intents: facts.intents,
-    resultHash: isLong ? hash('sha256', text) : undefined,
-    resultText: isLong ? undefined : text,
+    resultText: text,
     tokens: tokensOf(result),
     maxText,
   });
@@ -64,36 +62,31 @@ export function toIntentRow(call: ToolCall, at: number, cleaner: Cleaner): Draft
 
 /** Builds the row for `count` refusals, starting with this one. */
 export function toManyRow(first: DraftRow, counted: { readonly count: number; readonly until: number }): DraftRow {
-  return { ...first, ...NOT_OF_MANY, kind: 'many', ...counted };
+  const rare = { ...first.rare, argumentsHash: undefined, intents: undefined, resultHash: undefined, ...counted };
+  return { ...first, ...NOT_OF_MANY, kind: 'many', rare };
 }
 
 /** Members that differ from refusal to refusal. */
-const NOT_OF_MANY = {
-  argumentsHash: undefined,
-  argumentsText: undefined,
-  durationMs: undefined,
-  intents: undefined,
-  resultHash: undefined,
-  resultText: undefined,
-  tokens: undefined,
-} as const satisfies Partial<DraftRow>;
+const NOT_OF_MANY = { argumentsText: undefined, durationMs: undefined, resultText: undefined, tokens: undefined };
 
 /** Builds the row of a call whose process is gone. */
 export function toLostRow(call: LostCall, foundAt: number, { clean, cleanList }: Cleaner): DraftRow {
   const { approval, caller, conversation, roles } = call;
   return {
-    approval: approval === undefined ? undefined : { by: clean(approval.by), id: clean(approval.id) },
-    argumentsHash: call.argumentsHash,
     at: call.at,
     callId: clean(call.callId),
     caller: caller === undefined ? undefined : clean(caller),
     conversation: conversation === undefined ? undefined : clean(conversation),
     door: clean(call.door),
     durationMs: Math.max(0, foundAt - call.at),
-    intents: call.intents > 0 ? call.intents : undefined,
     kind: 'call',
     outcome: 'unknown_outcome',
     profile: call.profile,
+    rare: {
+      approval: approval === undefined ? undefined : { by: clean(approval.by), id: clean(approval.id) },
+      argumentsHash: call.argumentsHash,
+      intents: call.intents > 0 ? call.intents : undefined,
+    },
     roles: roles === undefined ? undefined : cleanList(roles),
     source: call.source,
     tool: clean(call.tool),
@@ -102,62 +95,83 @@ export function toLostRow(call: LostCall, foundAt: number, { clean, cleanList }:
 
 /** Builds the row that records how many rows are missing. */
 export function toGapRow(count: number, at: number, until: number): DraftRow {
-  return { ...NO_CALL, kind: 'gap', outcome: 'lost', count, at, until };
+  return { ...NO_CALL, kind: 'gap', outcome: 'lost', at, rare: { count, until } };
 }
 
 /** Builds the row of an emergency stop or of its end. */
 export function toStopRow(change: StopChange, at: number, { clean }: Cleaner): DraftRow {
   const { outcome, target, by, door, note, isCancelling } = change;
-  const said = { caller: clean(by), door: clean(door), target: clean(target), ...(note && { note: clean(note) }) };
-  return {
-    ...NO_CALL,
-    kind: 'stop',
-    outcome,
-    at,
-    ...said,
-    operator: true,
-    cancels: isCancelling ? true : undefined,
+  const rare = {
+    cancels: isCancelling ? (true as const) : undefined,
+    note: note ? clean(note) : undefined,
+    operator: true as const,
+    target: clean(target),
   };
+  return { ...NO_CALL, kind: 'stop', outcome, at, caller: clean(by), door: clean(door), rare };
 }
 
 /** The members of rows that are not about a call. */
 const NO_CALL = { callId: '', door: '', profile: '', source: '', tool: '' };
 
-type About = Pick<DraftRow, 'kind' | 'outcome' | 'at'> &
-  Partial<Pick<DraftRow, 'durationMs' | 'intents' | 'resultHash' | 'resultText' | 'tokens'>> &
-  Pick<CallRowOptions, 'maxText'>;
+type About = Pick<DraftRow, 'kind' | 'outcome' | 'at' | 'durationMs' | 'resultText' | 'tokens'> &
+  Pick<CallRowOptions, 'maxText'> & { readonly intents?: number | undefined };
 
-function toRow(call: ToolCall, { clean, cleanList }: Cleaner, about: About): DraftRow {
-  const { spec, caller, parent, conversation, turn } = call;
-  const { approval, input } = call[FACTS];
-  const argumentsText = argumentsJson(input ?? call.input);
-  const isLong = argumentsText !== undefined && argumentsText.length > about.maxText;
-  const remembered = approval?.isRemembered === true ? { isRemembered: true as const } : {};
+function toRow(call: ToolCall, cleaner: Cleaner, about: About): DraftRow {
+  const { clean, cleanList } = cleaner;
+  const { spec, caller, conversation, turn } = call;
+  const { resultText, maxText } = about;
+  const argumentsText = argumentsJson(call[FACTS].input ?? call.input);
   return {
-    approval: approval === undefined ? undefined : { by: clean(approval.by), id: clean(approval.id), ...remembered },
-    argumentsHash: isLong ? hash('sha256', argumentsText) : undefined,
-    argumentsText: isLong ? undefined : argumentsText,
+    argumentsText: isLong(argumentsText, maxText) ? undefined : argumentsText,
     at: about.at,
     callId: clean(call.id),
     caller: caller.id === undefined ? undefined : clean(caller.id),
     conversation: conversation === undefined ? undefined : clean(conversation),
     door: clean(call.door),
     durationMs: about.durationMs,
-    intents: about.intents,
-    isReplayed: replayOf(call) === undefined ? undefined : true,
     kind: about.kind,
-    operator: caller.operator === true ? true : undefined,
     outcome: about.outcome,
-    parentId: parent === undefined ? undefined : clean(parent.id),
     profile: requireText(call.profile),
-    resultHash: about.resultHash,
-    resultText: about.resultText,
+    rare: rareMembers(call, cleaner, {
+      intents: about.intents,
+      argumentsHash: isLong(argumentsText, maxText) ? hash('sha256', argumentsText) : undefined,
+      resultHash: isLong(resultText, maxText) ? hash('sha256', resultText) : undefined,
+    }),
+    resultText: isLong(resultText, maxText) ? undefined : resultText,
     roles: caller.roles === undefined ? undefined : cleanList(caller.roles),
     source: requireText(spec.source),
     tokens: about.tokens,
     tool: spec.source === '' ? clean(spec.name) : requireText(spec.name),
-    traceId: readTraceparent(call.traceparent)?.traceId,
     turn: turn === undefined ? undefined : clean(turn),
+  };
+}
+
+function isLong(text: string | undefined, maxText: number): text is string {
+  return text !== undefined && text.length > maxText;
+}
+
+/** The members that few rows have; undefined if there are none. */
+function rareMembers(
+  call: ToolCall,
+  { clean }: Cleaner,
+  { intents, argumentsHash, resultHash }: NonNullable<DraftRow['rare']>,
+): DraftRow['rare'] {
+  const { caller, parent, traceparent } = call;
+  const { approval } = call[FACTS];
+  const isReplayed = replayOf(call) === undefined ? undefined : true;
+  const operator = caller.operator === true ? true : undefined;
+  const some = approval ?? argumentsHash ?? intents ?? isReplayed ?? operator ?? parent ?? resultHash ?? traceparent;
+  if (some === undefined) return undefined;
+  const remembered = approval?.isRemembered === true ? { isRemembered: true as const } : {};
+  return {
+    approval: approval === undefined ? undefined : { by: clean(approval.by), id: clean(approval.id), ...remembered },
+    argumentsHash,
+    intents,
+    isReplayed,
+    operator,
+    parentId: parent === undefined ? undefined : clean(parent.id),
+    resultHash,
+    traceId: readTraceparent(traceparent)?.traceId,
   };
 }
 

@@ -55,13 +55,18 @@ export interface AuditEntry {
 }
 
 /** A row before it has a number. The thread that writes it hashes the texts, if there are any. */
-export interface DraftRow extends Omit<AuditEntry, 'number'> {
-  readonly number?: undefined;
+export interface DraftRow extends Pick<AuditEntry, UsualMember> {
   /** The arguments as canonical JSON, in place of their hash. */
   readonly argumentsText?: string | undefined;
   /** The result as JSON, in place of its hash. */
   readonly resultText?: string | undefined;
+  /** The members that few rows have. */
+  readonly rare?: Partial<Omit<AuditEntry, UsualMember | 'number'>> | undefined;
 }
+
+type UsualMember =
+  | ('at' | 'callId' | 'caller' | 'conversation' | 'door' | 'durationMs' | 'kind' | 'outcome')
+  | ('profile' | 'roles' | 'source' | 'tokens' | 'tool' | 'turn');
 
 /** A row in its chain: `hash` is SHA-256 of the previous hash, a line feed and the entry as JSON with sorted keys. */
 export interface AuditRow extends AuditEntry {
