@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -85,6 +86,25 @@ describe('Audit: one row per call, refused and unknown ones too', () => {
     await crib.close();
     const [one, two] = await rowsOf(folder);
     expect(one?.resultHash).toBe(two?.resultHash);
+  });
+
+  it('hashes large arguments and results at once, like small ones', async () => {
+    const folder = recordFolder();
+    const run = ({ text }: { text: string }) => done(text);
+    const input = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const;
+    const tools = [...TOOLS, defineTool({ name: 'echo', description: '', input, run })];
+    const crib = await createCrib({ tools, configFile: folder, watch: false });
+    const chest = await crib.open();
+    const texts = ['small', 'x'.repeat(3000)];
+    for (const text of texts) await chest.call('echo', { text });
+    await crib.close();
+    const sha = (value: unknown) => hash('sha256', JSON.stringify(value));
+    expect(await rowsOf(folder)).toMatchObject(
+      texts.map((text) => ({
+        argumentsHash: argumentsHash({ text }),
+        resultHash: sha({ content: [{ type: 'text', text }] }),
+      })),
+    );
   });
 
   it('contains no arguments, no results and nothing about how a tool runs', async () => {
