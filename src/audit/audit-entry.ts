@@ -43,7 +43,7 @@ function buildCallRow(call: ToolCall, result: ToolResult, { times, cleaner, maxT
     outcome: outcomeOf(result),
     at: Math.round(times.now() - elapsedMs),
     durationMs: Math.round(elapsedMs * 1000) / 1000,
-    intents: facts.intents,
+    intents: facts.intents === undefined ? undefined : Number(facts.intents),
     resultText: text,
     tokens: tokensOf(result),
     maxText,
@@ -130,7 +130,7 @@ function toRow(call: ToolCall, cleaner: Cleaner, about: About): DraftRow {
     door: clean(call.door),
     durationMs: about.durationMs,
     kind: about.kind,
-    outcome: about.outcome,
+    outcome: requireText(about.outcome),
     profile: requireText(call.profile),
     rare: rareMembers(call, cleaner, {
       intents: about.intents,
@@ -176,7 +176,7 @@ function rareMembers(
 }
 
 /** A row must hold nothing that cannot be packed and written as JSON. */
-function requireText(value: unknown): string {
+function requireText<T extends string>(value: T): T {
   if (typeof value === 'string') return value;
   throw new TypeError('A member of the call is not a text.');
 }

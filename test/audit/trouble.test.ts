@@ -6,6 +6,7 @@ import { toGapRow } from '../../src/audit/audit-entry.ts';
 import { createChainWriter } from '../../src/audit/chain-writer.ts';
 import { createPassingKey } from '../../src/audit/signing-keys.ts';
 import type { Store } from '../../src/core/ports/store.ts';
+import type { ToolCall } from '../../src/core/tool-call.ts';
 import { packRows } from '../../src/store/audit-append.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { callOf, DONE, START, type TimedTrail, timedTrail } from './trail.ts';
@@ -163,6 +164,13 @@ describe('a row that cannot be made', () => {
       ['call', 'ann'],
       ['call', 'bob'],
     ]);
+  });
+
+  it('is recorded as lost if a member is not a text', async () => {
+    const trail = await timedTrail();
+    for (const broken of [{ profile: 1n }, { spec: { name: () => 1, source: 'code' } }, {}])
+      trail.record({ ...callOf(), ...broken } as unknown as ToolCall, DONE); // as a tool may have broken it
+    expect((await trail.rows()).map(({ kind }) => kind)).toEqual(['gap', 'gap', 'call']);
   });
 });
 
