@@ -36,7 +36,7 @@ export async function methods(): Promise<readonly Method[]> {
       };
     },
   };
-  return [{ name: 'ours', build: (tools) => ours(tools, { dense }) }, lexical, meaning, ...peers];
+  return [{ name: 'ours', build: (tools) => ours(tools, { dense, vectors: 'builtin' }) }, lexical, meaning, ...peers];
 }
 
 async function ours(tools: readonly ToolRow[], settings: Parameters<typeof createRetriever>[0]): Promise<RankIds> {

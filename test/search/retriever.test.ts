@@ -133,6 +133,8 @@ describe('visibility', () => {
     retriever.add([specOf('remove_invoice', 'Remove an invoice')]);
     const [hit] = await retriever.rank('delete an invoice', anyHit);
     expect(hit?.why).toBe('name: "invoice", "delete" in other words');
+    const [phrase] = await retriever.rank('get rid of an invoice', anyHit);
+    expect(phrase?.why).toBe('name: "invoice", "get rid" in other words');
   });
 
   it('a tool that is added again with other words is found only by those', async () => {

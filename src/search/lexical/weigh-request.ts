@@ -59,7 +59,13 @@ export interface MeantWord extends WeightedTerm {
 /** The terms of a request that mean something by themselves, and the meanings of phrases by their last term. */
 interface MeantTerms {
   readonly terms: readonly RequestTerm[];
-  readonly phrases: ReadonlyMap<RequestTerm, readonly Synonym[]>;
+  readonly phrases: ReadonlyMap<RequestTerm, Phrase>;
+}
+
+/** Two words that mean something else together, as they are written. */
+interface Phrase {
+  readonly words: string;
+  readonly meant: readonly Synonym[];
 }
 
 /** The inputs for weighing requests. */
@@ -97,12 +103,12 @@ export function createWeighRequest(scales: Scales): WeighRequest {
 
   /** Finds phrases: their last word gets the meaning, and their first word says nothing by itself. */
   function meantTerms({ terms, pairs }: RequestTerms): MeantTerms {
-    const phrases = new Map<RequestTerm, readonly Synonym[]>();
+    const phrases = new Map<RequestTerm, Phrase>();
     const firsts = new Set<RequestTerm>();
     for (const [before, after] of pairs) {
       const meant = synonyms.ofPhrase(before.term, after.term);
       if (meant === undefined) continue;
-      phrases.set(after, meant);
+      phrases.set(after, { words: `${before.word} ${after.word}`, meant });
       if (before.count === 1) firsts.add(before);
     }
     return { phrases, terms: firsts.size === 0 ? terms : terms.filter((one) => !firsts.has(one)) };
@@ -167,10 +173,11 @@ function createWeighWords({ vocabulary, rarity, synonyms }: Scales, { begunBy }:
   return ({ terms: asked, phrases }: MeantTerms, taken: RequestTerms): readonly WeightedWord[] => {
     const words: WeightedWord[] = [];
     for (const one of asked) {
-      const { term, number, word, count, isWhole, isCorrected, clauses } = one;
+      const { term, number, count, isWhole, isCorrected, clauses } = one;
       const phrase = phrases.get(one);
+      const word = phrase?.words ?? one.word;
       const own = number === undefined ? Number.POSITIVE_INFINITY : rarity(number) * count ** PARAMETERS.repetition;
-      const meant = termsFor(phrase ?? synonyms.of(term), own);
+      const meant = termsFor(phrase?.meant ?? synonyms.of(term), own);
       if (number !== undefined) {
         words.push({ word, clauses, weight: own, isCorrected, terms: [{ number, weight: own, share: 1 }, ...meant] });
         continue;
@@ -221,8 +228,7 @@ function verbsOf(meant: MeantTerms, questions: readonly boolean[]): number {
 function firstVerb({ terms, phrases }: MeantTerms, clause: number): number {
   for (const one of terms) {
     if (((one.clauses >> clause) & 1) === 0) continue;
-    const meant = phrases.get(one);
-    for (const { term } of meant ?? [one]) {
+    for (const { term } of phrases.get(one)?.meant ?? [one]) {
       const verb = verbOfTerm(term);
       if (verb !== NO_VERB) return verb;
     }
