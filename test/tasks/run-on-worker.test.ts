@@ -13,7 +13,7 @@ import { createWorkshop } from '../doors/cli/workshop.ts';
 const configOf = (hook: string) => `
 store: { url: "sqlite:./crib.db" }
 sources:
-  bench: { mcp: { command: "${process.execPath}", args: [./bench-server.mjs], env: { OWNER: "\${OWNER:-server}" } }, trust: true, prefix: "", runOn: worker }
+  bench: { mcp: { command: "${process.execPath}", args: [./bench-server.mjs], env: { OWNER: "\${OWNER:-server}" } }, trust: true, prefix: "", runOn: worker, overrides: { wipe: { policy: { approvers: caller } } } }
   other: { files: ./other.json, prefix: "" }
 secrets: { key: { file: ./key } }
 tasks: { webhooks: { ci: { url: "${hook}", secret: key } } }
@@ -154,6 +154,20 @@ describe('a source with runOn: worker', () => {
     });
     expect(await chest.call('wipe', { text: 'c' }, { approvalId: id })).toMatchObject({
       content: [{ text: 'wipe c by the worker' }],
+    });
+  });
+
+  it('takes a yes of the client for the request that the client saw, and for none that follows', async () => {
+    const call = (more: object) => chest.call('wipe', { text: 'twice' }, more);
+    const first = await call({ park: true });
+    const { id = '' } = first.status === 'waiting' ? first.waiting : {};
+    expect(await call({ park: true })).toMatchObject({ waiting: { id } }); // both wait for one request
+    await call({ approvalId: id, answers: { approval: true } });
+    const others = async () => (await crib.approvals.list({ state: 'waiting' })).filter((one) => one.tool === 'wipe');
+    await vi.waitFor(async () => expect(await others()).toMatchObject([{ arguments: { text: 'twice' } }]), LIMIT);
+    expect(linesOf('runs').filter((line) => line === 'wipe twice')).toHaveLength(1);
+    expect(await chest.call('wipe', { text: 'said at once' }, { answers: { approval: true } })).toMatchObject({
+      content: [{ text: 'wipe said at once by the worker' }],
     });
   });
 

@@ -20,18 +20,21 @@ interface AnswerPorts {
   readonly poller: Pick<ApprovalPoller, 'watch'>;
 }
 
-/** Lets the caller or the host of this call answer. Undefined after an answer; otherwise the result of the call. */
+/**
+ * Lets the caller or the host of this call answer. Undefined after an answer; otherwise the result of the call. The answer
+ * that came with the call counts for one request, `meant`, and for none that its worker makes later.
+ */
 export async function answerHere(
   id: string,
   call: ToolCall,
-  { approvals, poller }: AnswerPorts,
+  { approvals, poller, meant }: AnswerPorts & { readonly meant?: string },
 ): Promise<ToolResult | undefined> {
   const approval = await approvals.get(id);
   if (approval?.state !== 'waiting') return undefined; // answered meanwhile
   const question = { reason: approval.reason, ground: approval.ground };
   const { approvers, notByCaller } = approversOf(call, question);
   const own = ownAnswerOf(call, approval.approvers) === undefined ? undefined : ownAnswerOf(call, approvers);
-  if (own !== undefined) {
+  if (own !== undefined && id === meant) {
     await approvals.answer(id, { decision: own ? 'approve' : 'deny', by: callerOf(call) });
     return undefined;
   }

@@ -138,8 +138,9 @@ async function followTask(id: string, call: ToolCall, ports: Following): Promise
     const { approvalId } = task;
     if (task.state !== 'waiting' || approvalId === undefined || asked.has(approvalId)) return;
     const ports = { approvals: store.approvals, poller };
+    const [first = approvalId] = asked;
     const outcome = await (task.batch === undefined
-      ? answerHere(approvalId, call, ports)
+      ? answerHere(approvalId, call, { ...ports, meant: call.approvalId ?? first })
       : answerBatch(task, call, ports));
     asked.add(approvalId);
     if (outcome === undefined) return;
