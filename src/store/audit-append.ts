@@ -83,7 +83,9 @@ function toEntry(values: readonly unknown[], begin: number, number: number): Aud
     tool: next(),
     turn: next(),
   };
-  return rare === undefined ? entry : sortKeys({ ...entry, ...rare });
+  if (rare === undefined) return entry;
+  const { argumentsHash = entry.argumentsHash, resultHash = entry.resultHash } = rare;
+  return sortKeys({ ...entry, ...rare, argumentsHash, resultHash });
 }
 
 function sortKeys(entry: AuditEntry): AuditEntry {

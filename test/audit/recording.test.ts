@@ -44,6 +44,19 @@ describe('Audit: one row per call, refused and unknown ones too', () => {
     });
   });
 
+  it('records the hashes also in a row with members that few rows have', async () => {
+    const folder = recordFolder();
+    const crib = await cribOf(folder);
+    const chest = await crib.open(undefined, { id: 'olga', operator: true });
+    await chest.call('add', { a: 1, b: 2 });
+    const [row] = await crib.calls.list();
+    expect(row).toMatchObject({
+      operator: true,
+      argumentsHash: argumentsHash({ a: 1, b: 2 }),
+      resultHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+  });
+
   it('has a row for calls that were refused, failed or cancelled, and for unknown tools', async () => {
     const folder = recordFolder();
     await work(folder, async (chest, crib) => {
