@@ -83,7 +83,14 @@ function run(
     leave();
     return leave;
   }
-  const end = endAll(() => (child.pid === undefined ? [] : livingMembers({ groupId: child.pid, mark })), leave);
+  // All processes may be gone before Node tells how the program ended.
+  const leaveOnceReported = () => {
+    const isReported = child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+    if (isReported) leave();
+    else child.on('exit', leave);
+  };
+  const members = () => (child.pid === undefined ? [] : livingMembers({ groupId: child.pid, mark }));
+  const end = endAll(members, leaveOnceReported);
   child.on('spawn', () => report({ kind: 'started', pid: child.pid ?? 0 }));
   child.on('error', (cause) => {
     fail(cause);
