@@ -1,12 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
 import { namesIn, type Template } from '../../specs/template.ts';
 import type { AllowedFolders } from './allowed-folders.ts';
 import { type CommandPlan, fillText, isGiven, roundsOf, templatesOf, UnfitArgument } from './command-plan.ts';
 import { FIXED, type Intent, type SpendWork } from './fill-call.ts';
-import { isPattern, mayMatch, namesAt } from './path-patterns.ts';
+import { expanded, isPattern, mayMatch, namesAt } from './path-patterns.ts';
 import { type Places, type TracedPath, tracePath } from './trace-path.ts';
 
 /** A call that runs without a sandbox. */
@@ -146,7 +145,7 @@ function wordsIn(name: string, text: string, cwd: string): readonly string[] {
   if (words.size <= 1 && text.length <= MAX_ARGUMENT) return []; // the whole text was already checked
   const here = new Set(namesAt(cwd));
   const isPath = (word: string) =>
-    word.length <= MAX_PATH && /[^/.~]/.test(word) && (/^(\/|~\/|\.\.?\/)/.test(word) || isHere(word, here));
+    word.length <= MAX_PATH && /[^/.~]/.test(word) && (/^(\/|[~$][^/]*\/|\.\.?\/)/.test(word) || isHere(word, here));
   const paths = [...words].filter(isPath);
   if (paths.length > MANY_WORDS)
     throw new UnfitArgument(
@@ -181,8 +180,7 @@ function spellingsOf(piece: string): readonly string[] {
   const address = scheme === undefined ? undefined : piece.slice(scheme.length);
   const plain = [piece, ...(address === undefined ? [] : [address]), ...behindLetters(piece)];
   const decoded = plain.filter((path) => path.includes('%')).flatMap((path) => decode(path) ?? []);
-  const home = plain.filter((path) => /^~\/./.test(path)).map((path) => `${homedir()}${path.slice(1)}`);
-  return [...plain, ...decoded, ...home].filter((path) => path !== '' && !path.includes('\0'));
+  return [...plain, ...decoded, ...plain.flatMap(expanded)].filter((path) => path !== '' && !path.includes('\0'));
 }
 
 /** Limit of option letters in one word: `-xvfFILE`. */

@@ -1,5 +1,5 @@
 import { linkSync, mkdtempSync, realpathSync, symlinkSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { homedir, tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SANDBOX, said, shellTool, shopWith, TEXT } from './shell-shop.ts';
@@ -82,6 +82,7 @@ describe('without a sandbox', () => {
     symlinkSync(join(folder, '.toolcrib/key'), join(folder, 'work/soft'));
     linkSync(join(folder, '.toolcrib/key'), join(folder, 'work/hard'));
     const state = join(process.env.XDG_STATE_HOME || join(homedir(), '.local/state'), 'toolcrib');
+    const from = (home: string) => relative(home, join(folder, '.toolcrib/key')).replaceAll('/', '/./');
     const texts = [
       '.toolcrib',
       '.toolcrib/key',
@@ -137,6 +138,13 @@ describe('without a sandbox', () => {
       state,
       `${state}/0123456789abcdef/token`,
       `~/${relative(homedir(), state)}/x`,
+      `~/${from(homedir())}`,
+      `~${userInfo().username}/${from(homedir())}`,
+      `key=~${userInfo().username}/${from(homedir())}`,
+      `$HOME/${from(homedir())}`,
+      `-f\${HOME}/${from(homedir())}`,
+      `cat a $HOME/${from(homedir())}`,
+      `"$HOME"/${from(homedir())} b`,
       dirname(state),
       `/proc/${process.pid}/environ`,
       '/proc/self/environ',
@@ -188,6 +196,10 @@ describe('without a sandbox', () => {
       'a = b / c',
       'and/or',
       '~',
+      '~5 minutes',
+      '~ann/toolcrib',
+      '$5/month',
+      '$HOME',
       'note: the key lies in a safe place. Really.',
       '/dev/stdout',
       '/dev/fd/1',
