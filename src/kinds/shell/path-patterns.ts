@@ -1,26 +1,10 @@
 import { readdirSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
 import { isInside, tracePath } from './trace-path.ts';
 
 /** True for a text that shells and libraries expand to file names. */
 export function isPattern(text: string): boolean {
   return /[*?[{]/.test(text);
-}
-
-const TILDE = /^~([\w.-]*)(?=\/)/;
-const VARIABLE = /^\$(?:(\w+)|\{(\w+)\})(?=\/)/;
-
-/**
- * The paths that shells and libraries make of a home (`~/x`, `~ann/x`) or a variable (`$HOME/x`) at its start. A name may
- * be that of this user, or of one whose home lies beside.
- */
-export function expanded(path: string): readonly string[] {
-  const tilde = TILDE.exec(path);
-  const [start = '', name, braced] = tilde ?? VARIABLE.exec(path) ?? [];
-  if (start === '') return [];
-  const folders = tilde === null ? [process.env[name ?? braced ?? '']] : [homedir(), join(homedir(), '..', name ?? '')];
-  return folders.flatMap((folder) => (folder ? `${folder}${path.slice(start.length)}` : []));
 }
 
 /** True for a path with a pattern that may expand to one of the places, to a path inside it or to a folder around it. */

@@ -8,6 +8,7 @@ import { type AllowedFolders, findFolders } from './allowed-folders.ts';
 import { type CommandPlan, fillArguments, templatesOf } from './command-plan.ts';
 import { type ArgumentPlace, createWork, findCwd, intentOf, resolvePaths } from './fill-call.ts';
 import { isPattern, mayMatch } from './path-patterns.ts';
+import { MAX_PATH, pathsIn } from './paths-in-text.ts';
 import type { FoundSandbox, Sandbox } from './sandbox.ts';
 import type { ShellPorts } from './shell-kind.ts';
 import type { ShellRun } from './shell-run.ts';
@@ -18,8 +19,6 @@ import {
   isFolder,
   leadsTo,
   leadsToState,
-  MAX_PATH,
-  pathsIn,
   refused,
   refusedCode,
   requireNoState,

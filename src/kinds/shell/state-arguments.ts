@@ -5,7 +5,8 @@ import { namesIn, type Template } from '../../specs/template.ts';
 import type { AllowedFolders } from './allowed-folders.ts';
 import { type CommandPlan, fillText, isGiven, roundsOf, templatesOf, UnfitArgument } from './command-plan.ts';
 import { FIXED, type Intent, type SpendWork } from './fill-call.ts';
-import { expanded, isPattern, mayMatch, namesAt } from './path-patterns.ts';
+import { isPattern, mayMatch, namesAt } from './path-patterns.ts';
+import { MAX_ARGUMENT, MAX_PATH, pathsIn, spellingsOf } from './paths-in-text.ts';
 import { type Places, type TracedPath, tracePath } from './trace-path.ts';
 
 /** A call that runs without a sandbox. */
@@ -100,7 +101,8 @@ export function refusedCode(name: string): UnfitArgument {
 
 export function textsIn(value: JsonValue | undefined): readonly string[] {
   if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  return typeof value === 'object' && value !== null ? Object.entries(value).flat().flatMap(textsIn) : [];
 }
 
 /** The filled texts that contain arguments, each from its first part on, from its second, and so on. */
@@ -123,12 +125,6 @@ function endsOf({ parts, mistakes }: Template, values: JsonObject): readonly (re
   });
 }
 
-/** The system limit for paths. */
-export const MAX_PATH = 4096;
-/** The system limit for one argument. */
-const MAX_ARGUMENT = 131_072;
-const MANY_PIECES = 64;
-
 export const WORD_ENDS = /[\s"'`;|&<>()=:@,\\]+/;
 
 /** Limit of words checked in one text. */
@@ -141,7 +137,12 @@ const MANY_WORDS = 5000;
  */
 function wordsIn(name: string, text: string, cwd: string): readonly string[] {
   // Such programs also remove quotes and backslashes from words.
-  const words = new Set([text, text.replaceAll(/["'\\]/g, '')].flatMap((one) => one.split(WORD_ENDS)));
+  const forms = [
+    text,
+    text.replaceAll(/["'\\]/g, ''),
+    ...(/[[{]/.test(text) ? [text.replaceAll(/[[\]{}]/g, ' ')] : []),
+  ];
+  const words = new Set(forms.flatMap((one) => one.split(WORD_ENDS)));
   if (words.size <= 1 && text.length <= MAX_ARGUMENT) return []; // the whole text was already checked
   const here = new Set(namesAt(cwd));
   const isPath = (word: string) =>
@@ -158,46 +159,6 @@ function wordsIn(name: string, text: string, cwd: string): readonly string[] {
 function isHere(word: string, here: ReadonlySet<string>): boolean {
   const first = word.split('/', 1)[0] ?? '';
   return here.has(first) || word.includes('/../') || (word.includes('/') && isPattern(first));
-}
-
-/** The possible paths in a text: the whole, and the pieces between `=`, `:`, `@`, `,` and line ends. */
-export function pathsIn(text: string): readonly string[] {
-  if (text.length > MAX_ARGUMENT) return [];
-  const ends = [...Array.from(text.matchAll(/[=:@,\r\n]/g), ({ index }) => index), text.length];
-  const starts = [0, ...ends.slice(0, -1).map((end) => end + 1)];
-  const isLong = starts.length > MANY_PIECES;
-  const pieces = new Set<string>();
-  for (const [index, start] of starts.entries()) {
-    const chosen = isLong ? [ends[index] ?? 0, text.length] : ends.slice(index);
-    for (const end of chosen) if (end > start && end - start <= MAX_PATH) pieces.add(text.slice(start, end));
-  }
-  return [...pieces].flatMap(spellingsOf);
-}
-
-/** The paths that a program may read a piece as. */
-function spellingsOf(piece: string): readonly string[] {
-  const [scheme] = /^file:(?:\/\/[^/]*)?/i.exec(piece) ?? [];
-  const address = scheme === undefined ? undefined : piece.slice(scheme.length);
-  const plain = [piece, ...(address === undefined ? [] : [address]), ...behindLetters(piece)];
-  const decoded = plain.filter((path) => path.includes('%')).flatMap((path) => decode(path) ?? []);
-  return [...plain, ...decoded, ...plain.flatMap(expanded)].filter((path) => path !== '' && !path.includes('\0'));
-}
-
-/** Limit of option letters in one word: `-xvfFILE`. */
-const MANY_LETTERS = 8;
-
-/** Possible paths after the letters of an option. */
-function behindLetters(piece: string): readonly string[] {
-  const letters = /^-[A-Za-z]+/.exec(piece)?.[0].slice(1, 1 + MANY_LETTERS) ?? '';
-  return Array.from(letters, (_, index) => piece.slice(index + 2));
-}
-
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined; // not percent-encoded
-  }
 }
 
 /** Streams of the program itself. */

@@ -52,6 +52,12 @@ describe('without a sandbox, an argument that is not known as a path', () => {
       'work/hard.js',
       'specs/new.yaml',
       `${folder}/mods/new.js`,
+      'file:package.json?mode=rwc',
+      `file://${folder}/mods/tool.js#part`,
+      `file:///%zz/..${folder}/%6Dods/tool.js`,
+      '>mods/new.js',
+      '+> mods/tool.js',
+      '$PWD/mods/new.js',
     ];
     for (const path of paths) {
       const calls: readonly [string, object][] = [

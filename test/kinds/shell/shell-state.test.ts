@@ -145,6 +145,21 @@ describe('without a sandbox', () => {
       `-f\${HOME}/${from(homedir())}`,
       `cat a $HOME/${from(homedir())}`,
       `"$HOME"/${from(homedir())} b`,
+      `/$HOME/${from(homedir())}`,
+      `$unset${folder}/./.toolcrib/key`,
+      '$PWD/.toolcrib/key',
+      '~+/soft/key',
+      `file://${folder}/./token.txt#part`,
+      `file://${folder}/./token.txt?query`,
+      'file:token.txt?mode=ro',
+      "ATTACH 'file:token.txt?mode=ro&cache=shared' AS x",
+      'file:token.txt%00.db',
+      `jar:file:${folder}/./token.txt!/x`,
+      `file:///x%zz/..${folder}/%74oken.txt`,
+      `file:///%ff/..${folder}/%2Etoolcrib/key`,
+      'token.txt|',
+      '< token.txt',
+      `{${folder}/./token.txt,${folder}/work/a.txt}`,
       dirname(state),
       `/proc/${process.pid}/environ`,
       '/proc/self/environ',
@@ -173,6 +188,7 @@ describe('without a sandbox', () => {
     expect(said(await chest.call('glued', { a: '.tool', b: 'crib/key' }))).toMatch(REFUSED);
     expect(said(await chest.call('listed', { names: ['a', one] }))).toMatch(REFUSED);
     expect(said(await chest.call('whole', { query: { deep: [{ at: one }] } }))).toMatch(REFUSED);
+    expect(said(await chest.call('whole', { query: { deep: [{ [one]: 1 }] } }))).toMatch(REFUSED);
     expect(said(await chest.call('told', { src: one }))).toMatch(REFUSED);
     expect(said(await chest.call('read', { text: one }))).toMatch(REFUSED);
     for (const path of ['.', folder, 'work/..'])
@@ -191,6 +207,9 @@ describe('without a sandbox', () => {
       `${folder}/work/a.txt`,
       'https://example.com/a/b?c=d',
       'https://example.com/',
+      'https://example.com/a#/b?c',
+      'Is it $5/? Yes; no!',
+      '50% of 100%',
       'ann@example.com',
       '12:30',
       'a = b / c',
