@@ -1,4 +1,8 @@
-import chromium from '@sparticuz/chromium';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { type Browser, type BrowserContext, chromium as playwright } from 'playwright-core';
 import { createMcpDoor } from '../../src/doors/mcp/mcp-door.ts';
 import type { RestOptions } from '../../src/doors/rest/create-rest-app.ts';
@@ -50,12 +54,34 @@ let browser: Promise<Browser> | undefined;
 /** Not the arguments of the package: they turn off the same-origin policy, and one process for all pages ends with the first context. */
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--headless=shell'];
 
+const CACHE = join(import.meta.dirname, '../../node_modules/.cache');
+const UNPACKED = join(CACHE, 'toolcrib-chromium');
+const UNPACK = `import chromium from '@sparticuz/chromium'; await chromium.executablePath();`;
+
 /** The browser, launched if it is not. */
 export function launch(): Promise<Browser> {
-  browser ??= chromium
-    .executablePath()
-    .then((executablePath) => playwright.launch({ executablePath, args: ARGUMENTS, headless: true }));
+  browser ??= unpackBrowser().then((executablePath) =>
+    playwright.launch({ executablePath, args: ARGUMENTS, headless: true }),
+  );
   return browser;
+}
+
+/**
+ * The program of the browser. The package unpacks it into the temporary folder and takes whatever is there, also what
+ * another process is still writing. So each process unpacks into a folder of its own, and the first one names it.
+ */
+async function unpackBrowser(): Promise<string> {
+  const program = join(UNPACKED, 'chromium');
+  if (existsSync(program)) return program;
+  await mkdir(CACHE, { recursive: true });
+  const folder = await mkdtemp(`${UNPACKED}-`);
+  const env = { ...process.env, TMPDIR: folder };
+  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', UNPACK], { cwd: import.meta.dirname, env });
+  await rename(folder, UNPACKED).catch((error: unknown) => {
+    if (!existsSync(program)) throw error; // otherwise another process was first
+  });
+  await rm(folder, { recursive: true, force: true });
+  return program;
 }
 
 /** Closes the browser. */
