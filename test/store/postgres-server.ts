@@ -71,27 +71,39 @@ async function importPostgres() {
 /** Starts a server; root lends it a user, because PostgreSQL refuses to be root. */
 export async function startPostgres(): Promise<OwnPostgres> {
   const EmbeddedPostgres = await importPostgres();
-  const port = await freePort();
   const databaseDir = mkdtempSync(join(fastFolder(), 'toolcrib-postgres-'));
-  const server = new EmbeddedPostgres({
-    databaseDir,
-    port,
-    password: PASSWORD,
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--no-sync'],
-    postgresFlags: SETTINGS.flatMap((setting) => ['-c', setting]),
-    onLog: () => undefined,
-    onError: () => undefined,
-  });
-  await server.initialise();
-  await server.start();
-  return {
-    ...serverAt(port),
-    freeze: () => signalAll(databaseDir, 'SIGSTOP'),
-    thaw: () => signalAll(databaseDir, 'SIGCONT'),
-    stop: () => server.stop(),
-  };
+  let said = '';
+  const serverOn = (port: number) =>
+    new EmbeddedPostgres({
+      databaseDir,
+      port,
+      password: PASSWORD,
+      persistent: false,
+      createPostgresUser: process.getuid?.() === 0,
+      initdbFlags: ['--no-sync'],
+      postgresFlags: SETTINGS.flatMap((setting) => ['-c', setting]),
+      onLog: (text) => {
+        said += text;
+      },
+      onError: () => undefined,
+    });
+  await serverOn(0).initialise();
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort(); // another process may take it before PostgreSQL does
+    const server = serverOn(port);
+    try {
+      await server.start();
+    } catch {
+      if (attempt < 4) continue;
+      throw new Error(`PostgreSQL did not start: ${said.slice(-2000)}`); // the rejection itself is undefined
+    }
+    return {
+      ...serverAt(port),
+      freeze: () => signalAll(databaseDir, 'SIGSTOP'),
+      thaw: () => signalAll(databaseDir, 'SIGCONT'),
+      stop: () => server.stop(),
+    };
+  }
 }
 
 /** What a test database need not do: it survives no crash, and is not copied to others. */
