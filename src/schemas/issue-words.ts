@@ -89,7 +89,7 @@ function unknownNameWords(error: ErrorObject, noun: string): string {
   const top = error.instancePath === '' ? noun : 'property';
   const known = Object.keys(error.parentSchema?.properties ?? {});
   const guess = didYouMean(cut(name, MAX_VALUE), known);
-  if (guess !== '' || known.length === 0 || known.length > MAX_LISTED) return `is not a known ${top}.${guess}`;
+  if (guess !== '' || known.length === 0) return `is not a known ${top}.${guess}`;
   return `is not a known ${top}. Known: ${listValues(known)}.`;
 }
 

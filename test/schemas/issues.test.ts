@@ -60,6 +60,13 @@ describe('an issue', () => {
     ]);
   });
 
+  it('of an unknown argument names the first of many known ones', () => {
+    const properties = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`field_${index}`, {}]));
+    const [issue] = issuesFor({ properties, additionalProperties: false }, { zzz: 1 });
+    expect(issue?.message).toMatch(/^is not a known argument\. Known: "field_0", .* and \d+ more\.$/);
+    expect(issue?.message.length).toBeLessThan(300);
+  });
+
   it('of an unknown member of an answer, or deeper, says "property"', () => {
     const schema = { properties: { a: { additionalProperties: false } }, additionalProperties: false };
     expect(issuesOf(checkOutput(createSchemas(), schema, { b: 1 }))[0]?.message).toMatch(/known property/);

@@ -383,6 +383,13 @@ describe('invalid requests', () => {
     expect(json).toMatchObject({ ok: false, status: 'failed', error: { code: 'invalid_input', message } });
   });
 
+  it('arguments outside of "arguments" are refused with the names that the body may have', async () => {
+    const { ask } = await serve();
+    const { json } = await ask('/api/tools/execute/tell', { body: '{"path":"a.txt"}' });
+    const message = expect.stringMatching(/^is not a known property\. Known: "arguments", /);
+    expect(json.error.issues).toEqual([{ path: '/path', message }]);
+  });
+
   it('a body of another type is not read as JSON', async () => {
     const { ask } = await serve();
     for (const type of [
