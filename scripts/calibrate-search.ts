@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { builtinEmbedder } from '../src/search/dense/builtin-embedder.ts';
 import { sentencesOf } from '../src/search/dense/dense-index.ts';
 import type { SearchMode } from '../src/search/tuning.ts';
-import { tryCatalogues, tryProducts, tryReworded } from './calibration/described-requests.ts';
+import { tryCatalogues, tryDomains, tryProducts, tryReworded } from './calibration/described-requests.ts';
 import { barFor, type Example, fitLogistic, lostBelow, refusedBelow } from './calibration/fit-logistic.ts';
 import { type Trial, tryRequests } from './calibration/held-out-requests.ts';
 import { createRandom } from './vectors/random.ts';
@@ -70,7 +70,7 @@ function tryFolds(mode: SearchMode): readonly Trial[] {
 
 for (const mode of MODES) {
   const options = { sets, embedder: builtinEmbedder(), mode };
-  const written = [...tryCatalogues(options), ...tryProducts(options)];
+  const written = [...tryCatalogues(options), ...tryProducts(options), ...tryDomains(options)];
   const { bias, slope } = fitLogistic(weighted(written));
   const bar = barForAgents(written);
   say(
