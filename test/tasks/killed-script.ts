@@ -5,6 +5,7 @@ import { expect, onTestFinished, vi } from 'vitest';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { sql } from '../../src/store/engines/sql-engine.ts';
 import { createWorkshop } from '../doors/cli/workshop.ts';
+import { modernRequest, post } from '../doors/mcp/clients.ts';
 import { type Ask, askThrough, execute, type Heard } from '../doors/rest/served.ts';
 
 /** Tools that note each run; `send` ends when a file appears. */
@@ -60,6 +61,7 @@ export function killableServer(store: string) {
       });
       const url = await vi.waitUntil(() => /listens on (\S+)/.exec(said)?.[1], WITHIN);
       return {
+        url,
         ask: askThrough((request) => fetch(request), url),
         async kill() {
           child.kill('SIGKILL');
@@ -113,6 +115,30 @@ export async function killWhileWaiting(server: Killable, isAsync: boolean): Prom
   expect(listed.json.approvals).toMatchObject([{ id, tool: 'write', arguments: { n: 15 }, state: 'waiting' }]);
   await approve(second.ask, id);
   expect(await endOf(second.ask, path)).toMatchObject({ ok: true, data: { written: 15, sent: 'yes' } });
+  expect(server.runs().toSorted()).toEqual([...READS, 'send 15', 'write 15']);
+  await second.kill();
+}
+
+/** Each request stands alone: the server keeps nothing of a connection. */
+async function callOverMcp(url: string) {
+  const { body, headers } = modernRequest('tools/call', { name: 'execute_script', arguments: { code: CODE } });
+  const { messages } = await post(`${url}/mcp`, body, headers);
+  return messages.at(-1)?.result;
+}
+
+/** The server is killed while a script waits that came over MCP. */
+export async function killWhileWaitingOverMcp(server: Killable): Promise<void> {
+  server.letSend();
+  const first = await server.start();
+  const asked = await callOverMcp(first.url);
+  expect(asked).toMatchObject({ isError: true, _meta: { 'toolcrib/waiting': { id: expect.any(String) } } });
+  await first.kill();
+  const second = await server.start();
+  const again = await callOverMcp(second.url);
+  expect(again?._meta).toEqual(asked?._meta);
+  const [{ id }] = (await second.ask('/api/approvals', { token: TOKEN })).json.approvals;
+  await approve(second.ask, id);
+  expect(await callOverMcp(second.url)).toMatchObject({ structuredContent: { written: 15, sent: 'yes' } });
   expect(server.runs().toSorted()).toEqual([...READS, 'send 15', 'write 15']);
   await second.kill();
 }

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { killAfterApproval, killableServer, killWhileWaiting } from './killed-script.ts';
+import { killAfterApproval, killableServer, killWhileWaiting, killWhileWaitingOverMcp } from './killed-script.ts';
 
 const STORE = 'sqlite:crib.db';
 
@@ -8,6 +8,9 @@ describe('a script whose server is killed by kill -9', { timeout: 60_000 }, () =
     killWhileWaiting(killableServer(STORE), false));
 
   it('while it waits as a background call, likewise', () => killWhileWaiting(killableServer(STORE), true));
+
+  it('while it waits over MCP, likewise: the same call sent again gets its result', () =>
+    killWhileWaitingOverMcp(killableServer(STORE)));
 
   it('while the call after the approved one runs goes on: that call has an unknown outcome, and none is made twice', () =>
     killAfterApproval(killableServer(STORE), false));
