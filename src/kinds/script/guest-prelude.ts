@@ -11,6 +11,8 @@ const NativeDate = Date;
 const NativePromise = Promise;
 const text = String;
 const waiting = create(null);
+const LONG = 10_000;
+let requests = ''; // short ones that have not left the machine, as the inside of a JSON list
 let next = 0;
 let now = start;
 let state = seed >>> 0;
@@ -35,10 +37,27 @@ const ask = (kind, name, input) => new NativePromise((resolve, reject) => {
   if (sent.length > longestArguments)
     throw new ToolError({ code: 'invalid_input', tool: name, retryable: false,
       message: 'The arguments of "' + name + '" have more than ' + longestArguments + ' characters.' });
-  const index = next++;
-  waiting[index] = { resolve, reject };
-  send(kind, index, name, sent);
+  waiting[next] = { resolve, reject };
+  request(kind, name, sent);
+  next++;
 });
+
+// Short requests leave the machine together, when the script waits or ends, because each way out takes its time. They
+// are joined as text: a script may give lists and objects a toJSON.
+const request = (kind, name, sent) => {
+  if (name.length + sent.length > LONG) {
+    send('requests', 0, handOver(), '');
+    send(kind, next, stringify(name), sent);
+    return;
+  }
+  requests += (requests === '' ? '["' : ',["') + kind + '",' + next + ',' + stringify(name) + ',' + stringify(sent) + ']';
+  if (requests.length > LONG) send('requests', 0, handOver(), '');
+};
+const handOver = () => {
+  const all = requests;
+  requests = '';
+  return all;
+};
 
 const refuse = () => false;
 const tools = new Proxy(freeze(create(null)), {
@@ -99,19 +118,28 @@ const describe = (error) => {
   };
 };
 
+const take = (index, time) => {
+  now = time;
+  const taken = waiting[index];
+  delete waiting[index];
+  return taken;
+};
+
 return {
-  answer(index, ...[isOk, value, time]) {
-    now = time;
-    const { resolve, reject } = waiting[index];
-    delete waiting[index];
-    if (isOk) resolve(value === undefined ? undefined : parse(value));
-    else reject(new ToolError(parse(value)));
+  handOver,
+  resolve(index, value, time) {
+    const { resolve } = take(index, time);
+    resolve(value === undefined ? undefined : parse(value));
+  },
+  reject(index, value, time) {
+    const { reject } = take(index, time);
+    reject(new ToolError(parse(value)));
   },
   async run(main, input) {
     try {
       expose('input', parse(input));
       const value = await main();
-      send('end', 1, stringify(value) ?? '', '');
+      send('end', 1, stringify(value) ?? '', handOver());
     } catch (error) {
       let told;
       try {
@@ -119,7 +147,7 @@ return {
       } catch {
         told = '{"text":"It threw an error that cannot be read"}';
       }
-      send('end', 0, told, '');
+      send('end', 0, told, handOver());
     }
   },
 };

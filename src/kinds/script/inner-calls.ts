@@ -14,6 +14,8 @@ export interface AskedApproval {
   readonly waiting: { readonly id: string; readonly expiresAt: number };
 }
 
+type Tools = ToolCall['tools'];
+
 /** How a script makes its calls. */
 interface InnerCalling {
   readonly limits: Pick<ScriptLimits, 'memoryMb'>;
@@ -27,17 +29,17 @@ interface InnerCalling {
 
 /** Makes a request of a script, unless its journal has the answer or the script must end. Records it before. */
 export async function makeRequest(
-  call: ToolCall,
+  tools: Tools,
   request: InnerRequest,
   { limits, journal }: Pick<InnerCalling, 'limits'> & { readonly journal: ScriptJournal | undefined },
 ): Promise<SentAnswer | AskedApproval | { readonly refusal: ToolError }> {
-  if (journal === undefined) return answerRequest(call, request, { limits });
+  if (journal === undefined) return answerRequest(tools, request, { limits });
   const making = await journal.issue(request);
   if ('refusal' in making) return making;
   if ('answer' in making) return unknownOutcome(request.name);
   const { approvalId } = making;
   const { batch, redact } = journal;
-  const sent = await answerRequest(call, request, { limits, batch, redact, approvalId });
+  const sent = await answerRequest(tools, request, { limits, batch, redact, approvalId });
   if ('waiting' in sent && !(await journal.accepts(sent.waiting.id))) return cannotWait(request.name);
   return sent;
 }
@@ -47,14 +49,15 @@ const MOST_HITS = 20;
 
 /** Makes a call or a search for a script. Never rejects: a failure is an error that the script can catch. */
 async function answerRequest(
-  call: ToolCall,
+  tools: Tools,
   request: InnerRequest,
   calling: InnerCalling,
 ): Promise<SentAnswer | AskedApproval> {
   const { kind, name } = request;
   const { limits } = calling;
   const input: unknown = JSON.parse(request.input); // made by JSON.stringify in the machine
-  const answer = kind === 'search' ? await searchFor(call, name, input) : await callFor(call, request, calling);
+  const answer =
+    kind === 'search' ? await searchFor(tools, name, input) : await callFor(tools, { name, input }, calling);
   if ('waiting' in answer) return answer;
   // The machine needs the text and the parsed value at once; a larger text would only break it.
   const longest = (limits.memoryMb * 1_000_000) / 8;
@@ -64,15 +67,15 @@ async function answerRequest(
 }
 
 async function callFor(
-  call: ToolCall,
-  { name, input }: InnerRequest,
+  tools: Tools,
+  { name, input }: { readonly name: string; readonly input: unknown },
   { batch, approvalId, redact }: InnerCalling,
 ): Promise<SentAnswer | AskedApproval> {
-  const spec = batch === undefined ? undefined : call.tools.get(name);
+  const spec = batch === undefined ? undefined : tools.get(name);
   // A worker that runs the tool requests the approval itself, for a task of its own.
   const isPatient = batch !== undefined && !(spec !== undefined && isElsewhere(spec));
   const waits = isPatient ? { park: true, batch } : { park: false };
-  const result = await call.tools.call(name, JSON.parse(input), { ...waits, ...defined({ approvalId }) });
+  const result = await tools.call(name, input, { ...waits, ...defined({ approvalId }) });
   const kept = redact === undefined ? result : redactResult(result, redact);
   if (isPatient && kept.status === 'waiting' && kept.waiting.for === 'approval') return { waiting: kept.waiting };
   return toAnswer(kept, name);
@@ -122,7 +125,7 @@ function refused(error: ToolError, tool: string): SentAnswer {
   return { isOk: false, text: JSON.stringify(shown) };
 }
 
-async function searchFor(call: ToolCall, words: string, given: unknown): Promise<SentAnswer> {
+async function searchFor(tools: Tools, words: string, given: unknown): Promise<SentAnswer> {
   const { limit = 5, expand = false } = (given ?? {}) as { readonly limit?: unknown; readonly expand?: unknown }; // checked next
   if (!Number.isInteger(limit) || typeof limit !== 'number' || limit < 1 || limit > MOST_HITS)
     return refused(
@@ -130,7 +133,7 @@ async function searchFor(call: ToolCall, words: string, given: unknown): Promise
       'search',
     );
   try {
-    const { hits } = toSearchAnswer(await call.tools.search(words, { limit, expand: expand === true }));
+    const { hits } = toSearchAnswer(await tools.search(words, { limit, expand: expand === true }));
     return { isOk: true, text: JSON.stringify(hits.map(toFound)) };
   } catch (cause) {
     if (!(cause instanceof ToolcribError)) throw cause;

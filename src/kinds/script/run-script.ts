@@ -137,7 +137,7 @@ class ScriptRun {
 
   async #make(request: InnerRequest): Promise<void> {
     const { journal, script } = this.#options;
-    const sent = await makeRequest(this.#fork.call, request, { limits: script.limits, journal });
+    const sent = await makeRequest(this.#fork.call.tools, request, { limits: script.limits, journal });
     if (this.#isOver) return;
     if ('refusal' in sent) return void this.#abort(sent.refusal);
     if ('waiting' in sent) return void this.#wait(request, sent.waiting);

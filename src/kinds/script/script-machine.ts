@@ -1,20 +1,9 @@
-import * as variants from '@jitl/quickjs-wasmfile-release-sync';
+import type { EmptyMachine, QuickJSContext, QuickJSHandle, QuickJSRuntime } from './empty-machine.ts';
 import {
-  newQuickJSWASMModuleFromVariant,
-  newVariant,
-  type QuickJSContext,
-  type QuickJSHandle,
-  type QuickJSRuntime,
-  type QuickJSSyncVariant,
-} from 'quickjs-emscripten-core';
-import { GUEST_PRELUDE } from './guest-prelude.ts';
-import {
-  type CompiledMachine,
   type InnerAnswer,
   type InnerRequest,
   LONGEST_ARGUMENTS,
   type ScriptEnd,
-  type ScriptLimits,
   type ScriptStart,
   type ScriptTurn,
   type ThrownError,
@@ -26,52 +15,23 @@ export interface ScriptMachine {
   answer(answers: readonly InnerAnswer[]): ScriptTurn;
 }
 
-const PAGES_PER_MB = 16;
-/** The memory that the WebAssembly module needs at least. */
-const FIRST_PAGES = 256;
 /** Jobs between two looks at the clock: a promise that settles at once never reaches the interrupt. */
 const JOBS_PER_LOOK = 64;
 const MOST_LINES = 1000;
-
-/** A machine that has no script yet. */
-export interface EmptyMachine {
-  readonly runtime: QuickJSRuntime;
-  readonly context: QuickJSContext;
-  readonly prelude: QuickJSHandle;
-}
-
-/** The limits that a machine has from its beginning. */
-export type MachineSize = Pick<ScriptLimits, 'memoryMb' | 'stackKb'>;
-
-/** Creates a machine with a memory of its own. */
-export async function prepareMachine(wasmModule: CompiledMachine, size: MachineSize): Promise<EmptyMachine> {
-  const { Memory } = (globalThis as unknown as { readonly WebAssembly: WasmMemories }).WebAssembly; // the compiler options include no platform types
-  const maximum = Math.max(FIRST_PAGES, size.memoryMb * PAGES_PER_MB);
-  // setMemoryLimit of QuickJS has no effect, so the memory itself is limited.
-  const wasmMemory = new Memory({ initial: FIRST_PAGES, maximum });
-  const quickjs = await newQuickJSWASMModuleFromVariant(
-    newVariant(variantOf(variants), { wasmModule, wasmMemory } as never),
-  );
-  const runtime = quickjs.newRuntime();
-  runtime.setMaxStackSize(size.stackKb * 1024);
-  const context = runtime.newContext();
-  return { runtime, context, prelude: context.unwrapResult(context.evalCode(GUEST_PRELUDE, 'prelude')) };
-}
 
 /** Puts a script into a machine. `strip` removes TypeScript types and throws for code that is neither language. */
 export function createMachine(empty: EmptyMachine, given: MachineScript): ScriptMachine {
   return new Machine(empty, given);
 }
 
-/** The part of WebAssembly that is used here. */
-interface WasmMemories {
-  readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => unknown;
-}
+/** A request as the prelude joins it with others. */
+type JoinedRequest = readonly [kind: InnerRequest['kind'], index: number, name: string, input: string];
 
-/** The default export of the package, which a bundle for CommonJS wraps once more. */
-function variantOf(loaded: { readonly default: unknown }): QuickJSSyncVariant {
-  const one = loaded.default as QuickJSSyncVariant | { readonly default: QuickJSSyncVariant }; // depends on who loads it
-  return 'default' in one ? one.default : one;
+/** Functions of the prelude: they settle a request, and hand over those that the script has made. */
+interface GuestFunctions {
+  readonly resolve: QuickJSHandle;
+  readonly reject: QuickJSHandle;
+  readonly handOver: QuickJSHandle;
 }
 
 /** The parts of a machine that belong to its script. */
@@ -93,7 +53,7 @@ class Machine implements ScriptMachine {
   readonly #context: QuickJSContext;
   readonly #prelude: QuickJSHandle;
   readonly #given: MachineScript;
-  #answer: QuickJSHandle | undefined;
+  #guest: GuestFunctions | undefined;
   #requests: InnerRequest[] = [];
   #lines: string[] = [];
   #end: ScriptEnd | undefined;
@@ -103,6 +63,7 @@ class Machine implements ScriptMachine {
   #cpuLeftMs: number;
   #deadline = 0;
   #isExpired = false;
+  #jobsSinceLook = 0;
 
   constructor({ runtime, context, prelude }: EmptyMachine, given: MachineScript) {
     this.#runtime = runtime;
@@ -125,7 +86,11 @@ class Machine implements ScriptMachine {
       const guest = this.#installPrelude();
       const main = this.#compile();
       if (main === undefined) return;
-      this.#answer = context.getProp(guest, 'answer');
+      this.#guest = {
+        resolve: context.getProp(guest, 'resolve'),
+        reject: context.getProp(guest, 'reject'),
+        handOver: context.getProp(guest, 'handOver'),
+      };
       const run = context.getProp(guest, 'run');
       const text = context.newString(input);
       this.#check(context.callFunction(run, context.undefined, main, text));
@@ -137,11 +102,12 @@ class Machine implements ScriptMachine {
     return this.#turn(() => {
       const context = this.#context;
       for (const { index, isOk, text, now } of answers) {
-        if (this.#end !== undefined || this.#answer === undefined) return;
+        if (this.#end !== undefined || this.#guest === undefined) return;
         this.#open--;
+        const { resolve, reject } = this.#guest;
         const value = text === undefined ? context.undefined : context.newString(text);
-        const parts = [context.newNumber(index), isOk ? context.true : context.false, value, context.newNumber(now)];
-        this.#check(context.callFunction(this.#answer, context.undefined, ...parts));
+        const parts = [context.newNumber(index), value, context.newNumber(now)];
+        this.#check(context.callFunction(isOk ? resolve : reject, context.undefined, ...parts));
         for (const part of parts) if (part.alive && part !== context.undefined) part.dispose();
         // Each answer is followed to its end, so that a replay does not depend on how answers were grouped.
         this.#drain();
@@ -154,6 +120,7 @@ class Machine implements ScriptMachine {
     this.#deadline = began + this.#cpuLeftMs;
     try {
       work();
+      this.#takeRequests();
     } catch (cause) {
       this.#end ??= { kind: cause instanceof RangeError ? 'stack' : 'broken' };
     }
@@ -179,13 +146,29 @@ class Machine implements ScriptMachine {
   #receive(kind: string, index: number, [text, input]: readonly [string, QuickJSHandle]): void {
     if (kind === 'log') this.#log(text);
     else if (this.#end !== undefined) return;
-    else if (kind === 'end')
+    else if (kind === 'requests') this.#request(text);
+    else if (kind === 'end') {
+      this.#request(this.#context.getString(input));
       this.#end = index === 1 ? this.#returned(text) : { kind: 'thrown', error: JSON.parse(text) as ThrownError }; // made by the prelude
-    else {
-      this.#open++;
-      const asked = kind === 'search' ? 'search' : 'call';
-      this.#requests.push({ index, kind: asked, name: text, input: this.#context.getString(input) });
-    }
+    } else this.#add([kind, index, JSON.parse(text), this.#context.getString(input)] as JoinedRequest); // likewise
+  }
+
+  /** Takes the requests that the script has made since it went on. */
+  #takeRequests(): void {
+    if (this.#end !== undefined || this.#isExpired || this.#guest === undefined) return;
+    const taken = this.#context.callFunction(this.#guest.handOver, this.#context.undefined);
+    this.#check(taken);
+    if (taken.error === undefined) this.#request(taken.value.consume(this.#context.getString));
+  }
+
+  #request(text: string): void {
+    if (text === '') return;
+    for (const one of JSON.parse(`[${text}]`) as JoinedRequest[]) this.#add(one); // made by the prelude
+  }
+
+  #add([kind, index, name, input]: JoinedRequest): void {
+    this.#open++;
+    this.#requests.push({ index, kind, name, input });
   }
 
   #returned(text: string): ScriptEnd {
@@ -227,7 +210,11 @@ class Machine implements ScriptMachine {
   #drain(): void {
     while (this.#end === undefined && this.#runtime.hasPendingJob()) {
       const done = this.#runtime.executePendingJobs(JOBS_PER_LOOK);
-      this.#isExpired ||= cpuNow() > this.#deadline;
+      this.#jobsSinceLook += done.error === undefined ? done.value : JOBS_PER_LOOK;
+      if (this.#jobsSinceLook >= JOBS_PER_LOOK) {
+        this.#jobsSinceLook = 0;
+        this.#isExpired ||= cpuNow() > this.#deadline;
+      }
       if (this.#isExpired) return;
       this.#check(done);
     }

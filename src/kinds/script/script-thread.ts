@@ -1,12 +1,7 @@
 import { stripTypeScriptTypes } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
-import {
-  createMachine,
-  type EmptyMachine,
-  type MachineSize,
-  prepareMachine,
-  type ScriptMachine,
-} from './script-machine.ts';
+import { type EmptyMachine, type MachineSize, prepareMachine } from './empty-machine.ts';
+import { createMachine, type ScriptMachine } from './script-machine.ts';
 import { type CompiledMachine, READY, type ScriptTurn, type ToScriptThread } from './script-messages.ts';
 
 const port = parentPort;

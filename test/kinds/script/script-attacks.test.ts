@@ -76,6 +76,14 @@ describe('a script reaches nothing but tools', () => {
     });
   });
 
+  it('toJSON on prototypes does not change which call is made', async () => {
+    const called = `
+      for (const kind of [Array, String, Number]) kind.prototype.toJSON = () => 'forged';
+      const [sum, { own }] = await Promise.all([tools.add({ a: 1, b: 2 }), tools.echo({ own: 'x' })]);
+      return { sum, own };`;
+    expect(await shop.run(called)).toMatchObject({ ok: true, data: { sum: 3, own: 'x' } });
+  });
+
   it('getters, proxies and toJSON in arguments are resolved in the machine, and arrive as plain data', async () => {
     const code = `
       const hostile = { get a() { return 1 }, toJSON: undefined, nested: new Proxy({ b: 2 }, {}) };
@@ -104,6 +112,14 @@ describe('a script reaches nothing but tools', () => {
     const code = 'return (await search("add two numbers")).map((hit) => hit.name)';
     expect(textOf(await chest.call('execute_script', { code }))).not.toContain('add');
     await crib.close();
+  });
+
+  it('a name that begins like that of a tool is another name, short or long', async () => {
+    const names = ['add\\0', `add\\0${'x'.repeat(20_000)}`, 'add\\ud800'];
+    for (const name of names) {
+      const code = `try { return await tools['${name}']({ a: 1, b: 1 }) } catch (e) { return { code: e.code } }`;
+      expect(await shop.run(code)).toMatchObject({ data: { code: 'unknown_tool' } });
+    }
   });
 
   it('tools cannot be replaced for others, and is not a promise', async () => {

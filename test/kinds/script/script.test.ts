@@ -67,6 +67,23 @@ describe('a script', () => {
     await own.close();
   });
 
+  it('begins calls in the order in which it makes them, whatever their length', async () => {
+    const begun: number[] = [];
+    const note = {
+      name: 'note',
+      description: 'Note',
+      run: ({ n }: { readonly n: number }) => void begun.push(n),
+      input: { type: 'object' },
+    } as const;
+    const own = await openShop({ parallelCalls: 1 }, { tools: [note] });
+    const code = `
+      const call = (_, n) => tools.note({ n, text: 'x'.repeat(n % 7 === 3 ? 20_000 : 300) });
+      await Promise.all(Array.from({ length: 60 }, call));`;
+    expect(await own.run(code)).toMatchObject({ ok: true });
+    expect(begun).toEqual(Array.from({ length: 60 }, (_, n) => n));
+    await own.close();
+  });
+
   it('can catch a failed call: the error has code, message and issues', async () => {
     const code = `
       const failures = [];
