@@ -108,10 +108,11 @@ const lineOf = (stack) => {
   return found === null ? undefined : Number(found[1]);
 };
 const describe = (error) => {
-  if (!(error instanceof Error)) return { text: 'It threw ' + show(error) };
+  if (!(error instanceof Error)) return { __proto__: null, text: 'It threw ' + show(error) };
   const isInner = error instanceof ToolError;
   const about = isInner ? (error.tool ?? 'call') + ': ' + error.code : text(error.name);
   return {
+    __proto__: null, // a script may give objects a toJSON
     text: about + ': ' + text(error.message),
     code: isInner ? text(error.code) : undefined,
     line: lineOf(error.stack),

@@ -76,12 +76,15 @@ describe('a script reaches nothing but tools', () => {
     });
   });
 
-  it('toJSON on prototypes does not change which call is made', async () => {
+  it('toJSON on prototypes changes neither which call is made nor how an error is told', async () => {
     const called = `
       for (const kind of [Array, String, Number]) kind.prototype.toJSON = () => 'forged';
       const [sum, { own }] = await Promise.all([tools.add({ a: 1, b: 2 }), tools.echo({ own: 'x' })]);
       return { sum, own };`;
     expect(await shop.run(called)).toMatchObject({ ok: true, data: { sum: 3, own: 'x' } });
+    const told = `Object.prototype.toJSON = () => ({ text: 'x', line: 'y'.repeat(1e6) }); throw new Error('mine')`;
+    const message = 'The script failed at line 1: Error: mine';
+    expect(await shop.run(told)).toMatchObject({ error: { code: 'tool_error', message } });
   });
 
   it('getters, proxies and toJSON in arguments are resolved in the machine, and arrive as plain data', async () => {
