@@ -177,3 +177,27 @@ it('answers are replayed in the order in which the script got them', async () =>
   // The order decides what the script asks next: its write has other arguments than before.
   expect(result).toMatchObject({ error: { code: 'conflict', message: expect.stringContaining('other arguments') } });
 });
+
+it('an answer is in the journal of a background call before the script gets it', async () => {
+  const { promise: held, resolve: release } = Promise.withResolvers<string>();
+  const tool = (name: string, run: () => unknown) =>
+    defineTool({ name, description: name, input: { type: 'object' }, effects: {}, run });
+  const crib = await createCrib({
+    tools: [tool('send', () => 'sent'), tool('hold', () => held)],
+    store: 'memory',
+    profiles: { agent: { expose: 'script' } },
+  });
+  onTestFinished(() => crib.close());
+  const chest = await crib.open('agent', { id: 'alice' });
+  const code = 'const last = tools.hold(); console.log(await tools.send()); return last';
+  const submitted = await chest.submit('execute_script', { code });
+  const id = submitted.status === 'waiting' ? submitted.waiting.id : '';
+  await expect.poll(() => crib.tasks.get(id)).toMatchObject({ progress: 'sent' });
+  const entries = (await crib.store?.journals.get(id))?.entries.map(({ name, answer }) => [name, answer?.text]);
+  release('held');
+  expect(entries).toEqual([
+    ['hold', undefined],
+    ['send', '"sent"'],
+  ]);
+  expect(await crib.tasks.wait(id)).toMatchObject({ ok: true, content: [{ text: 'held' }] });
+});
