@@ -146,15 +146,11 @@ export function toWebResponse(answer: WholeAnswer): Response {
   return new Response(text, { status: answer.status, headers: { 'content-type': TYPE } });
 }
 
-/** A client that reads nothing of a large answer for this time is disconnected. */
-const STALLED_MS = 60_000;
-
 /** Writes a complete response directly, without the cost of a web stream. */
 export function writeWhole(outgoing: ServerResponse, answer: WholeAnswer): void {
   const { status } = answer;
   if ('pieces' in answer) {
     outgoing.writeHead(status, { 'content-type': TYPE });
-    outgoing.setTimeout(STALLED_MS, () => outgoing.destroy());
     pipeline(Readable.from(answer.pieces, { highWaterMark: 1 }), outgoing, () => {}); // a client that left needs no answer
     return;
   }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
@@ -18,6 +18,8 @@ export interface ServerOptions extends RestOptions {
   readonly requestTimeoutMs?: number;
   /** Keep-alive time of an idle connection. Default: 5 s. */
   readonly keepAliveMs?: number;
+  /** A client that reads nothing of its answer for twice this time at most is disconnected. Default: 30 s. */
+  readonly stalledMs?: number;
   readonly maxHeaderBytes?: number;
   readonly maxConnections?: number;
   /** Time that `close` waits for running calls before it cancels them. Default: `server.graceMs` of the configuration, else 10 s. */
@@ -40,6 +42,7 @@ const DEFAULTS = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,
   keepAliveMs: 5000,
+  stalledMs: 30_000,
   maxHeaderBytes: 16_384,
   maxConnections: 2000,
 };
@@ -54,7 +57,7 @@ export async function startServer(crib: Crib, given: ServerOptions = {}): Promis
   const app = createRestApp(crib, { ...given, host, hosts: names });
   const limits = { ...DEFAULTS, ...given };
   const server = createHttpServer(limits);
-  const requests = trackRequests(server, createListener(app));
+  const requests = trackRequests(server, createListener(app), limits);
   const { port, address } = await listen(server, host, given.port ?? wantedPort ?? USUAL_PORT);
   const { noteListening, runParked, definitions, sourceLog } = crib.server;
   const stops = [noteListening({ address, port }), runParked(), definitions.watch(), sourceLog.watch()];
@@ -181,6 +184,14 @@ function answerMalformed(cause: NodeJS.ErrnoException, socket: Duplex): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
+/**
+ * Called when nothing was sent or received for some time. If bytes wait, the client does not read: it would keep its
+ * answer in memory and its place among the connections for as long as it wants. Otherwise the call takes its time.
+ */
+function endIfStalled(socket: Socket): void {
+  if (socket.writableLength > 0) socket.destroy();
+}
+
 /** The requests in progress. */
 interface OpenRequests {
   /** From now on, each connection closes after its answer. */
@@ -190,12 +201,17 @@ interface OpenRequests {
 }
 
 /** Answers the requests of a server and tracks those in progress. */
-function trackRequests(server: Server, answer: RequestListener): OpenRequests {
+function trackRequests(
+  server: Server,
+  answer: RequestListener,
+  { stalledMs }: Pick<typeof DEFAULTS, 'stalledMs'>,
+): OpenRequests {
   const open = new Set<ServerResponse>();
   let onEmpty: (() => void) | undefined;
   let isEnding = false;
   server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (isEnding) outgoing.shouldKeepAlive = false;
+    outgoing.setTimeout(stalledMs).on('timeout', endIfStalled);
     open.add(outgoing);
     outgoing.once('close', () => {
       open.delete(outgoing);
