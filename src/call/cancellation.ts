@@ -59,6 +59,7 @@ export class Cancellation {
   /** Its place in the list of the parent. */
   #following: Link | undefined;
   #onOutsideAbort: (() => void) | undefined;
+  #isReleased = false;
 
   /** Follows `parent` and an external signal. */
   constructor(parent: Cancellation | undefined, outside?: AbortSignal, owner?: Explaining) {
@@ -78,8 +79,8 @@ export class Cancellation {
     if (this.#controller !== undefined) return this.#controller.signal;
     this.#controller = new AbortController();
     const { reason } = this;
-    if (reason === undefined) this.#follow();
-    else this.#controller.abort(abortError(reason));
+    if (reason !== undefined) this.#controller.abort(abortError(reason));
+    else if (!this.#isReleased) this.#follow();
     return this.#controller.signal;
   }
 
@@ -115,21 +116,33 @@ export class Cancellation {
       queueMicrotask(() => listener(reason));
       return () => {};
     }
+    if (this.#isReleased) return () => {};
     this.#follow();
     const link = this.#add(listener);
     return () => this.#remove(link);
   }
 
-  /** Unsubscribes from the parent and the external signal, which may live much longer. Followers that are being aborted stay. */
+  /**
+   * The call is over, and listeners no longer hear of it. It follows its parent, which may live much longer, only as
+   * long as calls that it has made go on. Followers that are being aborted stay.
+   */
   release(): void {
-    if (this.#reason === undefined) this.#unlink();
+    if (this.#reason !== undefined) return;
+    this.#isReleased = true;
+    this.#unlinkOutside();
+    for (const link of this.#links()) if (typeof link.target === 'function') this.#remove(link);
+    if (this.#first === undefined) this.#unlink();
+  }
+
+  #unlinkOutside(): void {
+    if (this.#onOutsideAbort !== undefined) this.#outside?.removeEventListener('abort', this.#onOutsideAbort);
+    this.#onOutsideAbort = undefined;
   }
 
   #unlink(): void {
     if (this.#parent !== undefined && this.#following !== undefined) this.#parent.#remove(this.#following);
     this.#following = undefined;
-    if (this.#onOutsideAbort !== undefined) this.#outside?.removeEventListener('abort', this.#onOutsideAbort);
-    this.#onOutsideAbort = undefined;
+    this.#unlinkOutside();
     while (this.#last !== undefined) this.#remove(this.#last);
   }
 
@@ -142,7 +155,7 @@ export class Cancellation {
       this.#parent.#follow();
       this.#following = this.#parent.#add(this);
     }
-    if (this.#outside === undefined || this.#onOutsideAbort !== undefined) return;
+    if (this.#outside === undefined || this.#onOutsideAbort !== undefined || this.#isReleased) return;
     this.#onOutsideAbort = () => this.abort(cancelled());
     this.#outside.addEventListener('abort', this.#onOutsideAbort, { once: true });
   }
@@ -166,6 +179,7 @@ export class Cancellation {
     link.previous = undefined;
     link.next = undefined;
     link.isLinked = false;
+    if (this.#isReleased && this.#first === undefined) this.#unlink();
   }
 
   #links(): readonly Link[] {

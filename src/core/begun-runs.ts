@@ -218,9 +218,10 @@ export function openQuestion(asking: ToolCall): { readonly call: ToolCall; close
   return { call: fork.call, close };
 }
 
-/** The call has answered: nothing hears the answers to what it still asks. */
+/** The call has answered: its tool no longer begins, and nothing hears the answers to what it still asks. */
 export function endCall(call: ToolCall): void {
   const facts = call[FACTS];
   facts.isOver = true;
+  end(facts);
   if (facts.questions !== undefined) for (const end of facts.questions) end();
 }
