@@ -25,6 +25,17 @@ describe('a dry run', () => {
     expect(json.layers).toContainEqual(expect.objectContaining({ layer: 'rateLimit', verdict: 'pass' }));
   });
 
+  it('is not of a background call, whose options it does not judge', async () => {
+    const { ask, token } = await serve({ access: true });
+    const options = [{ async: true }, { priority: 100 }, { async: true, notify: 'nowhere' }, { async: true, at: 1 }];
+    for (const given of options) {
+      const { status, json } = await execute(ask, 'add', { a: 1, b: 2 }, { dryRun: true, ...given }, token);
+      expect([status, json.error?.code]).toEqual([400, 'invalid_input']);
+    }
+    const { json } = await execute(ask, 'add', { a: 1, b: 2 }, { dryRun: true, async: false }, token);
+    expect(json).toMatchObject({ would: 'run' });
+  });
+
   it('names the layer that would refuse: arguments, rates, stops, visibility', async () => {
     const { ask, crib } = await serve({ config: CONFIG });
     const dry = async (name: string, args: unknown) => (await execute(ask, name, args, { dryRun: true })).json;

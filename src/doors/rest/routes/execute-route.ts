@@ -108,10 +108,11 @@ async function execute(asked: RouteRequest): Promise<Answer | Response> {
   const { request, params } = asked;
   const { async, at, delayMs, priority, expiresMs, notify, ...body } = asked.body as ExecuteBody; // as its schema demands
   const { arguments: input, profile, dryRun, caller, ...said } = body;
-  if (dryRun === true) return judge(asked, defined({ ...said, input, profile, caller }));
-  if (caller !== undefined) return refuseFor(CALLER_WITHOUT_DRY_RUN);
   const task = readTaskBody(defined({ async, at, delayMs, priority, expiresMs, notify }), said.approvalId, asked);
   if ('refusal' in task) return task.refusal;
+  if (dryRun === true && task.options !== undefined) return refuseFor(DRY_RUN_OF_TASK);
+  if (dryRun === true) return judge(asked, defined({ ...said, input, profile, caller }));
+  if (caller !== undefined) return refuseFor(CALLER_WITHOUT_DRY_RUN);
   const chest = await openToCall(asked, profile);
   const traceparent = request.headers.get('traceparent');
   const { name = '' } = params;
@@ -125,6 +126,7 @@ async function execute(asked: RouteRequest): Promise<Answer | Response> {
   return request.headers.get('accept')?.includes('text/event-stream') === true ? stream(asked, call) : make(call);
 }
 
+const DRY_RUN_OF_TASK = toolError('invalid_input', 'A dry run judges a call that is made at once. Remove "async".');
 const CALLER_WITHOUT_DRY_RUN = toolError('invalid_input', '"caller" is only for a dry run. Add "dryRun": true.');
 
 interface Made {
@@ -188,14 +190,13 @@ async function judge(asked: RouteRequest, { input, profile, caller, ...said }: J
   const visible = chest.get(name) !== undefined;
   const issues = layers.flatMap(({ error }) => (error?.code === 'invalid_input' ? (error.issues ?? []) : []));
   const isInvalid = layers.some(({ error }) => error?.code === 'invalid_input');
-  const { id, roles } = caller ?? asker.caller;
   return answerOk({
     ok: refusal === undefined && !asks,
     status: 'dryRun',
     would: refusal !== undefined ? 'refuse' : asks ? 'ask' : 'run',
     tool: name,
     profile: chest.profile,
-    caller: defined({ id, roles }),
+    caller: defined(caller ?? asker.caller, ['id', 'roles']),
     visible,
     ...(visible && { valid: !isInvalid }),
     ...(issues.length > 0 && { issues }),
