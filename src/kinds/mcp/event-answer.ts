@@ -46,13 +46,13 @@ export function readEventAnswer(body: Readable, { id, tooLarge, onMessage }: Eve
       if (!mayEnd || body.destroyed) return;
       const bytes = pieces.take();
       const endOf = createEnds(bytes);
-      let begin = 0;
-      for (let end = endOf(0); end !== undefined; end = endOf(begin)) {
+      let begin = afterSilence(bytes, 0);
+      for (let end = endOf(begin); end !== undefined; end = endOf(begin)) {
         if (!take(dataOf(bytes.toString('utf8', begin, end)))) {
           giveBack(bytes.subarray(begin));
           return;
         }
-        begin = end;
+        begin = afterSilence(bytes, end);
       }
       if (begin < bytes.length) pieces.add(bytes.subarray(begin));
     };
@@ -85,6 +85,20 @@ function createEnds(bytes: Buffer): (from: number) => number | undefined {
   };
 }
 
+/** The place after empty lines and comments. A server may send any number of them, and reading each as an event takes microseconds. */
+function afterSilence(bytes: Buffer, from: number): number {
+  let begin = from;
+  for (;;) {
+    while (isNewline(bytes[begin])) begin++;
+    if (bytes[begin] !== COLON) return begin;
+    let end = begin;
+    while (end < bytes.length && !isNewline(bytes[end])) end++;
+    if (end === bytes.length) return begin; // the rest of the comment has not arrived
+    begin = end;
+  }
+}
+
+const COLON = 58;
 const EMPTY_LINES = ['\n\n', '\n\r', '\r\r'];
 
 function isNewline(byte: number | undefined): boolean {
