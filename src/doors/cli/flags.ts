@@ -60,6 +60,10 @@ export const FLAGS = {
   show: { summary: 'print the requests of the file' },
   prune: { summary: 'remove the requests of tools that are gone' },
   goal: { takes: 'TEXT', summary: 'find the tools for each step of this job, instead of WORDS' },
+  'max-tokens': {
+    takes: 'N',
+    summary: 'only the first tools whose declarations fit into so many tokens (default with a request: 1500)',
+  },
   expand: { summary: 'add the tools that belong with the results' },
   args: { takes: 'JSON', summary: 'arguments as a JSON object; - reads them from stdin' },
   yes: { short: 'y', summary: 'approve the call as the operator' },
@@ -133,10 +137,10 @@ export function usage(message: string, command?: string): ToolcribError {
   return new ToolcribError('usage', `${message} See "${more}".`);
 }
 
-/** The number of `--limit`, if set. */
-export function readCount(text: string | undefined): number | undefined {
+/** The number of `--limit` or another flag, if set. */
+export function readCount(text: string | undefined, flag: FlagName = 'limit'): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw usage(`--limit takes a whole number of at least 1, not "${text}".`);
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw usage(`--${flag} takes a whole number of at least 1, not "${text}".`);
   return Number(text);
 }
 

@@ -93,9 +93,13 @@ export const OPERATOR_COMMANDS: readonly Command[] = [
   },
   {
     name: 'types',
-    summary: 'print TypeScript declarations of the tools, for scripts',
-    flags: ['out'],
-    examples: ['toolcrib types --profile assistant --out tools.d.ts'],
+    summary: 'print TypeScript declarations of the tools, or of those that a request needs, for scripts',
+    words: [{ name: 'WORDS', many: true, optional: true }],
+    flags: ['goal', 'limit', 'max-tokens', 'out'],
+    examples: [
+      'toolcrib types --profile assistant --out tools.d.ts',
+      'toolcrib types list orders of a customer --max-tokens 500',
+    ],
     load: async () => (await import('./commands/print-types.ts')).printTypes,
   },
   {

@@ -124,4 +124,28 @@ describe('scripts on the command line', () => {
     expect(readFileSync(join(office.folder, 'tools.d.ts'), 'utf8')).toContain('wipe(input: { what: string })');
     expect(await office.run(['types', '--out', 'no/such/folder.d.ts'])).toMatchObject({ code: 1 });
   });
+
+  it('types with words or --goal prints the tools that the request needs, within a number of tokens', async () => {
+    const declared = async (...more: string[]) => {
+      const { types, tools } = (await office.json(['types', ...more])) as { types: string; tools: number };
+      const names = [...types.matchAll(/^ {2}(\w+)\(/gm)].map(([, name]) => name);
+      expect(names).toHaveLength(tools);
+      return names;
+    };
+    expect(await declared('remove', 'everything', '--limit', '1')).toEqual(['wipe']);
+    expect((await declared('add', 'two', 'numbers'))[0]).toBe('add');
+    const goal = ['--goal', 'wipe everything, then add two numbers', '--limit', '2'];
+    expect((await declared(...goal)).toSorted()).toEqual(['add', 'wipe']);
+    expect(await declared(...goal, '--max-tokens', '30')).toHaveLength(1);
+    expect(await declared('--max-tokens', '1')).toEqual([]);
+    const cut = await office.run(['types', ...goal, '--max-tokens', '30']);
+    expect(cut.stderr).toContain('1 more tool does not fit into 30 tokens');
+    expect(await declared('wipe', '--profile', 'reader')).not.toContain('wipe');
+    for (const wrong of [
+      [...goal, 'words'],
+      ['--max-tokens', 'many'],
+      ['--limit', '3'],
+    ])
+      expect(await office.run(['types', ...wrong])).toMatchObject({ code: 2 });
+  });
 });
