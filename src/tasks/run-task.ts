@@ -109,10 +109,11 @@ async function whyNot(
 
 const PROGRESS_MS = 1000;
 
-/** Stores the latest progress, at most once a second. */
+/** Tells the progress to the followers in this process, and stores the latest one, at most once a second. */
 function noting({ id }: StoredTask, { tasks, clock }: RunTaskPorts): (progress: Progress) => void {
   let notedAt = Number.NEGATIVE_INFINITY;
   return (progress) => {
+    tasks.tellProgress(id, progress);
     if (clock.now() - notedAt < PROGRESS_MS) return;
     notedAt = clock.now();
     tasks.noteProgress(id, progress).catch(() => undefined); // progress may be lost

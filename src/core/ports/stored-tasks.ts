@@ -198,6 +198,9 @@ export interface StoredTasks {
   cancelled(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Stores the progress of a running task of this process. Progress above 10,000 bytes is not stored. */
   noteProgress(id: string, progress: Progress): Promise<void>;
+  /** Tells the listeners of this object what a running task reports. Nothing of it is stored. */
+  tellProgress(id: string, progress: Progress): void;
+  onProgress(listener: (id: string, progress: Progress) => void): () => void;
   /** Numbers of tasks by state, for metrics. */
   counts(): Promise<Readonly<Record<Exclude<TaskState, 'done'>, number>>>;
   /**

@@ -189,12 +189,10 @@ async function followScript(id: string, call: ToolCall, ports: Ports): Promise<T
   const { store, poller } = ports;
   const { tasks, approvals, journals } = store;
   const { promise, resolve, reject } = Promise.withResolvers<ToolResult>();
-  let told: string | undefined;
+  const progress = followProgress(id, call, tasks);
   const look = oneAtATime(async () => {
     const task = await tasks.get(id);
-    const progress = task?.state === 'running' ? JSON.stringify(task.progress) : undefined;
-    if (progress !== undefined && progress !== told) call.report(JSON.parse(progress));
-    told = progress ?? told;
+    progress.look(task);
     if (task?.state === 'waiting') {
       const outcome = await answerBatch(task, call, { approvals, poller });
       if (outcome !== undefined) resolve(outcome);
@@ -202,7 +200,7 @@ async function followScript(id: string, call: ToolCall, ports: Ports): Promise<T
       const result = await tasks.result(id);
       if (result !== undefined) await journals.handOver(id);
       call[FACTS].replayed = 'repeat';
-      resolve(result ?? gone(id));
+      resolve(result ?? failed(toolError('unknown_outcome', GONE)));
     }
   });
   // If the store does not answer, the next poll tries again.
@@ -211,14 +209,12 @@ async function followScript(id: string, call: ToolCall, ports: Ports): Promise<T
   const timeMs = (call.spec.policy.timeoutMs ?? USUAL_TIMEOUT_MS) + GRACE_MS;
   const stops = [
     polling.stop,
+    progress.stop,
     tasks.onChange((changed) => [id, ''].includes(changed) && void attempt()),
     call.onAbort((reason) => resolve(failed(reason))),
     startCallTimer(call, { clock: systemClock, timeMs, onEnd: () => resolve(stillRunning(call, id)) }),
   ];
-  const ended = promise.then(
-    () => undefined,
-    () => undefined,
-  );
+  const ended = Promise.allSettled([promise]).then(() => undefined);
   if (!SERVER_DOORS.includes(call.door)) ports.runHere({ id, ended });
   void polling.look();
   return promise.finally(() => {
@@ -226,9 +222,26 @@ async function followScript(id: string, call: ToolCall, ports: Ports): Promise<T
   });
 }
 
-function gone(id: string): ToolResult {
-  return failed(toolError('unknown_outcome', `The result of the script "${id}" is gone: it was not fetched in time.`));
+/** Reports what a task of this process says. Of a task of another process it reports the latest progress that is stored, if it is new. */
+function followProgress(id: string, call: ToolCall, tasks: ScriptStore['tasks']) {
+  let before: { readonly text: string | undefined } | undefined;
+  let isHere = false;
+  return {
+    look(task: StoredTask | undefined): void {
+      const text = JSON.stringify(task?.progress);
+      // The first one may be of an earlier run of the script.
+      if (before !== undefined && !isHere && text !== undefined && text !== before.text) call.report(JSON.parse(text));
+      before = { text };
+    },
+    stop: tasks.onProgress((of, progress) => {
+      if (of !== id) return;
+      isHere = true;
+      call.report(progress);
+    }),
+  };
 }
+
+const GONE = 'The result of the script is gone: it was not fetched in time.';
 
 function stillRunning({ spec }: ToolCall, id: string): ToolResult {
   const message = `The script "${id}" of "${spec.name}" has not ended yet. Ask again for its result.`;

@@ -1,3 +1,5 @@
+import type { StoredTasks } from '../../core/ports/stored-tasks.ts';
+import type { Progress } from '../../core/tool-call.ts';
 import { createListeners } from '../../system/listeners.ts';
 import { type SqlEngine, type Statement, sql } from '../engines/sql-engine.ts';
 import { isHashedKey } from './task-rows.ts';
@@ -12,13 +14,14 @@ export interface TaskSignals {
   readonly announce: readonly Statement[];
   /** Tells this process; '' means that any task may have changed. */
   tell(id: string): void;
-  /** Starts to listen to the other processes with the first listener. */
-  onChange(listener: (id: string) => void): () => void;
+  /** For those that follow tasks. `onChange` starts to listen to the other processes with the first listener. */
+  readonly watched: Pick<StoredTasks, 'onChange' | 'onProgress' | 'tellProgress'>;
 }
 
 /** Creates the signals of one process. It does not listen to its own announcements. */
 export function createTaskSignals(engine: SqlEngine, process: string): TaskSignals {
   const listeners = createListeners<[id: string]>();
+  const progress = createListeners<[id: string, progress: Progress]>();
   const isShared = engine.listen !== undefined;
   let count = 0;
   let stopListening: (() => void) | undefined;
@@ -33,16 +36,20 @@ export function createTaskSignals(engine: SqlEngine, process: string): TaskSigna
       : 'toolcrib_tasks.id',
     announce: isShared ? [sql`SELECT pg_notify(${CHANNEL}, ${`${process} `})`] : [],
     tell: listeners.tell,
-    onChange(listener) {
-      const remove = listeners.add((id) => listener(id));
-      if (count++ === 0) stopListening = engine.listen?.(CHANNEL, hear);
-      let isRemoved = false;
-      return () => {
-        if (isRemoved) return;
-        isRemoved = true;
-        remove();
-        if (--count === 0) stopListening?.();
-      };
+    watched: {
+      onChange(listener) {
+        const remove = listeners.add((id) => listener(id));
+        if (count++ === 0) stopListening = engine.listen?.(CHANNEL, hear);
+        let isRemoved = false;
+        return () => {
+          if (isRemoved) return;
+          isRemoved = true;
+          remove();
+          if (--count === 0) stopListening?.();
+        };
+      },
+      tellProgress: progress.tell,
+      onProgress: progress.add,
     },
   };
 }

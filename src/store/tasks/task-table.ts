@@ -72,7 +72,7 @@ export function tasks(ports: TaskPorts): StoredTasks {
       noteEnds(ended.map(({ row }) => row));
       return ended.map(({ task }) => task);
     },
-    onChange: signals.onChange,
+    ...signals.watched,
   };
 }
 

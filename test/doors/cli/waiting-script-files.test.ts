@@ -19,6 +19,14 @@ const office = createWorkshop({
 const found = await tools.find({ what: input.what });
 console.log('found', found);
 return tools.wipe({ what: found });`,
+  'twice.js': `
+console.log('line 1');
+await tools.wipe({ what: 'a' });
+console.log('line 2');
+console.log('line 3');
+await tools.wipe({ what: 'b' });
+console.log('line 4');
+return 'done';`,
 });
 afterAll(office.remove);
 
@@ -41,4 +49,18 @@ it('toolcrib script waits without a terminal, and goes on in another process aft
     expect(ended.stderr).not.toContain('found');
   }
   expect(runs()).toEqual(['find disk', 'wipe find disk']);
+});
+
+it('each console line of a script that waits is shown once, by the command that runs its part', async () => {
+  const shown: string[][] = [];
+  let ended = await office.run(['script', 'twice.js']);
+  for (const left of [1, 0]) {
+    shown.push(ended.stderr.match(/^line \d/gm) ?? []);
+    const id = ended.stdout.trim();
+    expect(await office.run(['approvals', 'approve', id]), `${left} left`).toMatchObject({ code: 0 });
+    ended = await office.run(['script', 'twice.js', '--approval', id]);
+  }
+  shown.push(ended.stderr.match(/^line \d/gm) ?? []);
+  expect(ended.stdout).toBe('done\n');
+  expect(shown).toEqual([['line 1'], ['line 2', 'line 3'], ['line 4']]);
 });

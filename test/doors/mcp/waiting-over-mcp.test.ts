@@ -26,11 +26,15 @@ async function open(approvers: readonly 'caller'[]) {
 }
 
 /** Each request stands alone: the server keeps nothing of a connection. */
-async function call({ url }: Gateway, code: string, more: object = {}, capabilities: object = {}) {
+async function call(gateway: Gateway, code: string, more: object = {}, capabilities: object = {}) {
+  const messages = await tellsOf(gateway, code, more, capabilities);
+  return messages.at(-1)?.result as Record<string, never> & { _meta?: Record<string, { id: string }> };
+}
+
+async function tellsOf({ url }: Gateway, code: string, more: object = {}, capabilities: object = {}) {
   const params = { name: 'execute_script', arguments: { code }, ...more };
   const sent = modernRequest('tools/call', params, capabilities);
-  const { messages } = await post(url('agent'), sent.body, sent.headers);
-  return messages.at(-1)?.result as Record<string, never> & { _meta?: Record<string, { id: string }> };
+  return (await post(url('agent'), sent.body, sent.headers)).messages;
 }
 
 const CODE = `
@@ -69,4 +73,26 @@ it('a client that may approve is asked once for each time that the script waits;
   const ended = await call(gateway, CODE, { ...yes, requestState: again.requestState }, ELICITATION);
   expect(ended).toMatchObject({ content: [{ text: '3' }] });
   expect(runs).toHaveLength(4);
+});
+
+it('a client whose yes lets the script go on gets its further console output as progress, and nothing twice', async () => {
+  const { gateway } = await open(['caller']);
+  const code = `
+    console.log('one');
+    await tools.pay({ amount: 1 });
+    console.log('two');
+    console.log('three');
+    await tools.pay({ amount: 2 });
+    console.log('four');
+    return 'paid';`;
+  const told: unknown[] = [];
+  let more: object = {};
+  for (const _turn of [1, 2, 3]) {
+    const messages = await tellsOf(gateway, code, { ...more, _meta: { progressToken: 't' } }, ELICITATION);
+    told.push(messages.flatMap(({ params }) => params?.message ?? []));
+    const result = messages.at(-1)?.result;
+    const yes = { action: 'accept', content: { approve: true } };
+    more = { inputResponses: { 'toolcrib/approval': yes }, requestState: result?.requestState };
+  }
+  expect(told).toEqual([['one'], ['two', 'three'], ['four']]);
 });
