@@ -84,6 +84,8 @@ async function stillCounts({ id, by }: RememberedApproval, { call, subject, cont
 export function mismatchOf({ call, subject }: Asking, approval: StoredApproval): FailedResult | undefined {
   const id = `The approval "${call.approvalId}"`;
   if (approval.callerId !== subject.callerId || approval.profile !== subject.profile) return notThere(call);
+  if (approval.inside?.[0] === subject.tool && call.parent === undefined)
+    return denied(`${id} is for a call inside "${subject.tool}" with other arguments. Call without it to begin anew.`);
   if (approval.tool !== subject.tool) return denied(`${id} is for another tool. Call without it to request a new one.`);
   if (approval.argumentsHash !== subject.argumentsHash)
     return denied(`${id} is for other arguments. Call without it to request a new one.`);

@@ -51,6 +51,13 @@ it('toolcrib script waits without a terminal, and goes on in another process aft
   expect(runs()).toEqual(['find disk', 'wipe find disk']);
 });
 
+it('an approval counts for the script as it was', async () => {
+  const id = (await office.run(['script', 'clean.js', 'what=tape'])).stdout.trim();
+  const other = await office.run(['script', 'twice.js', '--approval', id]);
+  expect(other).toMatchObject({ code: 1, stdout: '' });
+  expect(other.stderr).toContain('is for a call inside "execute_script" with other arguments');
+});
+
 it('each console line of a script that waits is shown once, by the command that runs its part', async () => {
   const shown: string[][] = [];
   let ended = await office.run(['script', 'twice.js']);
