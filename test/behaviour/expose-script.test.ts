@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Chest, type Crib, createCrib, defineBundle, type ToolInput } from '../../src/index.ts';
 
 const WHAT = { type: 'object', properties: { what: { type: 'string' } }, additionalProperties: false } as const;
@@ -90,6 +90,34 @@ describe('a profile that exposes scripts', () => {
       error: { code: 'unavailable', message: expect.stringContaining('profile "wrong"') },
     });
   });
+});
+
+it('a profile may limit how many of its scripts run at the same time; those of other profiles go on', async () => {
+  const begun: unknown[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const note = tool('note', 'Note a name', {
+    input: { type: 'object' },
+    run: async ({ name, isLong }: { readonly name: string; readonly isLong: boolean }) => {
+      begun.push(name);
+      if (isLong) await promise;
+    },
+  });
+  const shared = await createCrib({
+    tools: [note],
+    profiles: { narrow: { expose: 'script', settings: { script: { concurrency: 1 } } }, wide: { expose: 'script' } },
+  });
+  const [narrow, wide] = await Promise.all([shared.open('narrow', { id: 'a' }), shared.open('wide', { id: 'a' })]);
+  const run = (chest: Chest, name: string, isLong = false) =>
+    chest.call('execute_script', { code: 'await tools.note(input); return 1', input: { name, isLong } });
+  const first = run(narrow, 'first', true);
+  await vi.waitUntil(() => begun.length === 1);
+  const second = run(narrow, 'second');
+  for (const name of ['other', 'one more']) expect(await run(wide, name)).toMatchObject({ data: 1 });
+  expect(begun).toEqual(['first', 'other', 'one more']);
+  resolve();
+  expect(await Promise.all([first, second])).toMatchObject([{ data: 1 }, { data: 1 }]);
+  expect(begun.at(-1)).toBe('second');
+  await shared.close();
 });
 
 it.each([

@@ -15,7 +15,7 @@ import { argumentsHash, definitionHash } from '../../specs/hashes.ts';
 import { runScript } from './run-script.ts';
 import { ScriptJournal, takenOver } from './script-journal.ts';
 import type { ScriptConfig } from './script-kind.ts';
-import { limitsOf } from './script-limits.ts';
+import { boundsOf } from './script-limits.ts';
 import { LONGEST_CODE } from './script-messages.ts';
 import { toScriptResult } from './script-result.ts';
 import { createScriptSlots, scriptsAround } from './script-slots.ts';
@@ -69,12 +69,13 @@ export function scriptExecutor({ folder, clock, idleClock, options, noteCode }: 
       const deferred = deferRun(call);
       const given = run as ScriptRun; // the pipeline selected the executor by kind
       if (given.codeFrom !== undefined && scriptsAround(call) > 0) return failed(ofAnotherScript(call));
-      const limits = limitsOf(options(), call);
-      if ('code' in limits) return failed(limits);
+      const bounds = boundsOf(options(), call);
+      if ('code' in bounds) return failed(bounds);
+      const { limits, most } = bounds;
       const read = await readScript(call, given, fileOf);
       if ('error' in read) return failed(read.error);
       call[FACTS].program = hash('sha256', read.code);
-      const free = await slots.take(call, options().concurrency ?? 4);
+      const free = await slots.take(call, most);
       if (typeof free !== 'function') return failed(free);
       try {
         const thread = await threads.take().catch(toUnavailable);

@@ -3,6 +3,13 @@ import type { ToolCall } from '../../core/tool-call.ts';
 import { ToolcribError, type ToolError, toolError } from '../../core/tool-error.ts';
 import type { ScriptConfig } from './script-kind.ts';
 import type { ScriptLimits } from './script-messages.ts';
+import type { MostScripts } from './script-slots.ts';
+
+/** The bounds of one script. */
+export interface ScriptBounds {
+  readonly limits: ScriptLimits;
+  readonly most: MostScripts;
+}
 
 const USUAL: ScriptLimits = {
   cpuMs: 5_000,
@@ -13,18 +20,20 @@ const USUAL: ScriptLimits = {
   maxOutputBytes: 1_000_000,
   journalMb: 16,
 };
-const KEYS = Object.keys(USUAL) as readonly (keyof ScriptLimits)[]; // its own keys
+const USUAL_CONCURRENCY = 4;
+const KEYS = [...Object.keys(USUAL), 'concurrency'] as const;
 
-/** The limits of a script: those of the configuration, tightened by the setting `script` of the profile. */
-export function limitsOf(options: Partial<ScriptConfig>, call: ToolCall): ScriptLimits | ToolError {
-  const { concurrency: _concurrency, ...given } = options;
+/** The bounds of a script: those of the configuration, tightened by the setting `script` of the profile. */
+export function boundsOf(options: Partial<ScriptConfig>, call: ToolCall): ScriptBounds | ToolError {
+  const { concurrency: inCrib = USUAL_CONCURRENCY, ...given } = options;
   const limits = { ...USUAL, ...given };
   const { script } = call.settings;
-  if (script === undefined) return limits;
+  if (script === undefined) return { limits, most: { inCrib } };
   try {
-    const own = readOptions<Record<keyof ScriptLimits, unknown>>(script, KEYS, `The setting "script"`);
+    const { concurrency, ...own } = readOptions<Record<string, unknown>>(script, KEYS, `The setting "script"`);
     const tightened = Object.entries(own).map(([key, value]) => [key, least(limits[key as keyof ScriptLimits], value)]); // one of KEYS
-    return { ...limits, ...Object.fromEntries(tightened) };
+    const inProfile = concurrency === undefined ? undefined : least(inCrib, concurrency);
+    return { limits: { ...limits, ...Object.fromEntries(tightened) }, most: { inCrib, inProfile } };
   } catch (cause) {
     if (!(cause instanceof ToolcribError)) throw cause;
     const message = `"${call.spec.name}" cannot be called under profile "${call.profile}": ${cause.message}`;
