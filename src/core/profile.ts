@@ -4,6 +4,8 @@ import type { Selector } from './selector.ts';
 /** The tools that one sort of caller may use, and how. */
 export interface Profile {
   readonly name: string;
+  /** Purpose of the profile, for models that may delegate to it. */
+  readonly description?: string;
   /** Absent: all tools. `[]`: none. */
   readonly include?: readonly Selector[];
   readonly exclude?: readonly Selector[];

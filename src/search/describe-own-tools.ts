@@ -5,8 +5,17 @@ import type { View } from '../core/view.ts';
 import { estimateTokens } from '../formats/token-cost.ts';
 import { toDeclaration } from '../formats/typescript.ts';
 
-/** Token limit for the contents in the description: enough to know what can be found, but small, because every request carries it. */
-const MOST_TOKENS = 500;
+/** How contents are listed in a description. */
+interface Listing {
+  readonly mostTokens: number;
+  /** Words for a bundle that has no description. */
+  readonly wordsOf: (members: readonly string[]) => string;
+}
+
+/** Enough to know what can be found, but small, because every request carries it. */
+const ALL: Listing = { mostTokens: 500, wordsOf: () => '' };
+/** Of another profile, a model knows nothing else. */
+const TARGET: Listing = { mostTokens: 150, wordsOf: (members) => members.join(', ') };
 /** Length limit of one description. */
 const MOST_OF_ONE = 120;
 
@@ -31,7 +40,7 @@ function descriptionOf({ name, description }: ToolSpec, view: View, bundles: Bun
   if (name === 'execute_script') return `${description}\n\n${declarationsOf(view) ?? FOUND_BY_SEARCH}`;
   if (name !== 'search_tools') return description;
   const about = view.profile.expose === 'script' ? FOR_SCRIPTS : description;
-  return `${about}\n\nIt searches ${contentsOf(view, bundles, MOST_TOKENS)}`;
+  return `${about}\n\nIt searches ${contentsOf(view, bundles, ALL)}`;
 }
 
 const FOR_SCRIPTS =
@@ -63,25 +72,23 @@ export interface DescribedTarget {
   readonly view: View;
 }
 
-/** Token limit for the contents of one target. */
-const MOST_TARGET_TOKENS = 150;
-
 /** Adds the targets to the description of `delegate`; other specs stay unchanged. */
 export function describeTargets(spec: ToolSpec, targets: readonly DescribedTarget[], bundles: Bundles): ToolSpec {
   if (spec.source !== META_SOURCE || spec.name !== 'delegate') return spec;
   const lines = targets.map(({ name, mode, view }) => {
-    const contents = contentsOf(view, bundles, MOST_TARGET_TOKENS).replaceAll('\n', '\n  ');
-    return `Profile ${name}${mode === 'ask' ? ', after approval' : ''}, ${contents}`;
+    const contents = contentsOf(view, bundles, TARGET).replaceAll('\n', '\n  ');
+    const { description } = view.profile;
+    return `Profile ${name}${mode === 'ask' ? ', after approval' : ''}${sentenceOf(description)}, ${contents}`;
   });
   return Object.freeze({ ...spec, description: `${spec.description}\n\n${lines.join('\n')}` });
 }
 
 /** Lists bundles first, each with its size and description; then the tools without a bundle. */
-function contentsOf(view: View, bundles: Bundles, mostTokens: number): string {
+function contentsOf(view: View, bundles: Bundles, { mostTokens, wordsOf }: Listing): string {
   const total = view.names.filter((name) => !RESERVED_NAMES.includes(name)).length;
   const lines = [`${tools(total)}:`];
   let left = mostTokens;
-  for (const line of linesOf(view, bundles)) {
+  for (const line of linesOf(view, bundles, wordsOf)) {
     left -= estimateTokens(line);
     if (left < 0) return [...lines, '- and more'].join('\n');
     lines.push(line);
@@ -90,10 +97,10 @@ function contentsOf(view: View, bundles: Bundles, mostTokens: number): string {
 }
 
 /** A generator: of a large catalog only the first lines are needed. */
-function* linesOf(view: View, bundles: Bundles): Generator<string> {
+function* linesOf(view: View, bundles: Bundles, wordsOf: Listing['wordsOf']): Generator<string> {
   for (const { name, definition, members } of bundles.all) {
-    const count = members.filter(view.has).length;
-    if (count > 0) yield `- ${name} (${tools(count)})${sentenceOf(definition.description)}`;
+    const own = members.filter(view.has);
+    if (own.length > 0) yield `- ${name} (${tools(own.length)})${sentenceOf(definition.description || wordsOf(own))}`;
   }
   for (const name of view.names) {
     if (RESERVED_NAMES.includes(name) || bundles.of(name).length > 0) continue;

@@ -27,7 +27,7 @@ async function open(caller: Caller = {}, profile = 'desk') {
     profiles: {
       desk: { include: ['greet', 'hand_on'], delegate: { library: 'open', cellar: 'ask', attic: 'closed' } },
       library: { include: ['read_book', 'fire', 'hand_on', 'wipe'], delegate: { desk: 'open' } },
-      cellar: { include: ['read_book'] },
+      cellar: { include: ['read_book'], description: 'Books that are out of print\nand more' },
       attic: { include: ['read_book'] },
     },
     store: 'memory',
@@ -171,13 +171,26 @@ describe('the tool delegate', () => {
     const { crib, chest } = await open();
     const { description = '' } = chest.list().find(({ name }) => name === 'delegate') ?? {};
     expect(description).toContain('Profile library, 3 tools:\n  - hand_on: Hand on work\n  - read_book');
-    expect(description).toContain('Profile cellar, after approval, 1 tool:');
+    expect(description).toContain('Profile cellar, after approval: Books that are out of print, 1 tool:');
     expect(description).not.toMatch(/attic|fire/);
     const cellar = await crib.open('cellar', { id: 'alice' });
     expect(cellar.list().map(({ name }) => name)).toEqual(['read_book']);
     expect(await cellar.call('delegate', { profile: 'desk', tool: 'greet' })).toMatchObject({
       error: { code: 'unknown_tool' },
     });
+  });
+
+  it('says what a target is for by the names of its tools, where no text does', async () => {
+    const tools = ['invoice_list', 'invoice_send'].map((name) => tool(name, name));
+    const crib = await createCrib({
+      bundles: [{ name: 'billing', tools }],
+      profiles: { desk: { include: ['none_*'], delegate: { office: 'open' } }, office: {} },
+    });
+    onTestFinished(() => crib.close());
+    const [listed] = (await crib.open('desk', { id: 'alice' })).list();
+    expect(listed?.description).toContain(
+      'Profile office, 2 tools:\n  - billing (2 tools): invoice_list, invoice_send',
+    );
   });
 
   it('finds tools of a target and calls them', async () => {

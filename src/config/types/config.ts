@@ -4,6 +4,7 @@ import type { Criteria } from '../../core/selector.ts';
 import type { SecretText } from '../../system/secrets/secret-template.ts';
 import type { SecretDeclaration } from '../../system/secrets/secrets.ts';
 import type { ExecutorsConfig, ExtensionsConfig, PolicyConfig } from './guards.ts';
+import type { RetrievalConfig } from './retrieval.ts';
 import type { WrittenSource } from './sources.ts';
 import type { ScheduleConfig, TasksConfig } from './tasks.ts';
 
@@ -81,6 +82,8 @@ export interface WhenConfig {
 
 /** A named selection of tools with its rules, limits and settings. */
 export interface ProfileConfig {
+  /** The purpose of the profile; models that may delegate to it read the first line. */
+  readonly description?: string;
   /** The tools of the profile; default all, [] selects none. */
   readonly include?: string | readonly (string | Criteria)[];
   /** Tools to remove from include. */
@@ -219,32 +222,4 @@ export interface ServerConfig {
   readonly traceUrl?: string;
   /** Time in milliseconds for running calls to finish at shutdown; default 10000. Then they are aborted and answered. */
   readonly graceMs?: number;
-}
-
-/** Settings of tool search. */
-export interface RetrievalConfig {
-  /** The embedding model of search. */
-  readonly embeddings?: 'builtin' | 'none' | EmbeddingsConfig;
-  /** Groups of words that mean the same in your tools, such as [invoice, bill]. */
-  readonly synonyms?: readonly (readonly string[])[];
-  /** A file with requests for tools, one JSON object a line, which search reads as their examples. */
-  readonly examples?: string;
-  /** The model of executors.agent.models with which "toolcrib enrich" writes these requests. */
-  readonly enrich?: string;
-  /** Among equally good matches, tools that the caller uses most come first; default false. */
-  readonly usage?: boolean;
-  /** A module or package that exports a retriever. */
-  readonly module?: string;
-  /** Options for the retriever. */
-  readonly options?: Readonly<Record<string, unknown>>;
-}
-
-/** An OpenAI-compatible endpoint. */
-export interface EmbeddingsConfig {
-  /** The URL of the endpoint. */
-  readonly url: string;
-  /** The name of the model. */
-  readonly model: string;
-  /** The API key, usually ${secret:NAME}. */
-  readonly key?: SecretText;
 }

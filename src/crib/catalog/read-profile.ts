@@ -16,6 +16,7 @@ import { withImpliedTypes } from '../../schemas/implied-types.ts';
 export type ProfileInput = ProfileConfig;
 
 const KEYS = [
+  'description',
   'include',
   'exclude',
   'essential',
@@ -40,6 +41,11 @@ export function readProfile(name: string, value: unknown): Profile {
       `${what}: expose must be one of ${EXPOSURES.join(', ')}, got ${describe(given.expose)}.`,
     );
   }
+  if (given.description !== undefined && typeof given.description !== 'string')
+    throw new ToolcribError(
+      'invalid_option',
+      `${what}: description must be a text, got ${describe(given.description)}.`,
+    );
   return Object.freeze({
     ...given,
     name,

@@ -109,6 +109,7 @@ const rule = typed(
 const profile = typed(
   'ProfileConfig',
   object('A named selection of tools with its rules, limits and settings.', {
+    description: text('The purpose of the profile; models that may delegate to it read the first line.'),
     include: selectors('The tools of the profile; default all, [] selects none.'),
     exclude: selectors('Tools to remove from include.'),
     essential: names('Bundles that are always active.'),

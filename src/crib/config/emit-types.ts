@@ -16,6 +16,7 @@ const FILES: readonly (readonly [file: string, ...roots: readonly (SchemaNode | 
   ['agents.ts', sections.executors?.properties?.agent?.properties?.models],
   ['guards.ts', policyNode, sections.extensions, sections.executors],
   ['sources.ts', sourceNode],
+  ['retrieval.ts', sections.retrieval],
   ['tasks.ts', sections.tasks, sections.schedules],
   ['config.ts', configNode],
 ];

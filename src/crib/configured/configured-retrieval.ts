@@ -1,4 +1,4 @@
-import type { EmbeddingsConfig, RetrievalConfig } from '../../config/types/config.ts';
+import type { EmbeddingsConfig, RetrievalConfig } from '../../config/types/retrieval.ts';
 import type { Retriever } from '../../core/retriever.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import type { OpenRetriever, RetrieverPorts } from '../../search/search-index.ts';

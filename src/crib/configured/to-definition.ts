@@ -1,4 +1,5 @@
-import type { ResultsConfig, RetrievalConfig } from '../../config/types/config.ts';
+import type { ResultsConfig } from '../../config/types/config.ts';
+import type { RetrievalConfig } from '../../config/types/retrieval.ts';
 import type { ProfileSet } from '../../core/catalog.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { Store } from '../../core/ports/store.ts';

@@ -42,6 +42,12 @@ const profiles: readonly Row[] = [
   profile('settings', {}, { settings: { calendar: 'work' } }),
   { ...profile('delegate', {}, { delegate: { default: 'open' } }), show: listed },
   {
+    key: 'profiles.*.description',
+    before: { tools: TOOLS, profiles: { default: { delegate: { other: 'open' } }, other: {} } },
+    after: { tools: TOOLS, profiles: { default: { delegate: { other: 'open' } }, other: { description: 'Talks' } } },
+    show: async ({ crib }) => (await crib.open(undefined, ALICE)).list().map(({ description }) => description),
+  },
+  {
     key: 'defaultProfile',
     before: { tools: TOOLS, profiles: { one: {}, two: { include: 'echo' } } },
     after: { tools: TOOLS, profiles: { one: {}, two: { include: 'echo' } }, defaultProfile: 'two' },
