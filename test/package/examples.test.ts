@@ -36,4 +36,15 @@ describe('examples in the documentation', () => {
     }));
     expect(rows).toEqual(EXTENSION_ORDER.map(({ priority, name, reason }) => ({ priority, name, reason })));
   });
+
+  it('the README has the round trips and tokens of a job that npm run bench:script prints', async () => {
+    const print = 'const { benchJob } = await import("./bench/script-job.ts"); await benchJob();';
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', print], { cwd: ROOT });
+    const figures = (way: string) => {
+      const [, trips, tokens] = new RegExp(`^  ${way} +(\\d+) +(\\d+)`, 'm').exec(stdout) ?? [];
+      return `${way} ${trips}, ${Number(tokens).toLocaleString('en')}`;
+    };
+    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+    for (const way of ['a script', 'search and call', 'direct calls']) expect(readme).toContain(figures(way));
+  });
 });
