@@ -41,7 +41,7 @@ function programHash(around: readonly ToolCall[]): string {
 }
 
 /** Hash of the enclosing calls and their arguments: a nested tool can see both. */
-function insideHash(around: readonly ToolCall[]): string {
+export function insideHash(around: readonly ToolCall[]): string {
   const parts = around.map(({ spec, input, answers }) => [spec.name, input, answersHash(answers?.input) ?? null]);
   return argumentsHash({ around: parts });
 }

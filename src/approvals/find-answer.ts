@@ -1,9 +1,10 @@
-import type { Question } from '../core/approval-request.ts';
+import { type Question, whyAsk } from '../core/approval-request.ts';
 import type { Foresight } from '../core/extension.ts';
 import type { RememberedApproval, StoredApproval } from '../core/ports/stored-approvals.ts';
-import type { ToolCall } from '../core/tool-call.ts';
+import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import type { FailedResult } from '../core/tool-result.ts';
 import { denied, nobodyToAsk, saidNo } from './ask-callback.ts';
+import { insideHash } from './bind-request.ts';
 import { coversArguments } from './grants.ts';
 import { usedUp } from './parked-results.ts';
 import { type Asking, barredFrom, noLongerOpen } from './settle-request.ts';
@@ -21,6 +22,8 @@ export async function foreseeApproval(asking: Asking): Promise<Foresight> {
   if (call.approvalId !== undefined) {
     const named = await context.approvals.get(call.approvalId);
     if (named === undefined) return refuses(notThere(call));
+    if (isForInnerCall(asking, named))
+      return { verdict: 'pass', says: `The call requires no approval. ${named.id} is for a call inside it.` };
     const mismatch = mismatchOf(asking, named);
     return mismatch === undefined ? foreseeRequest(asking, named) : refuses(mismatch);
   }
@@ -80,11 +83,21 @@ async function stillCounts({ id, by }: RememberedApproval, { call, subject, cont
   return given?.approvers.includes('caller') === false; // then a host's approver with the same name gave it
 }
 
+/** True if the call itself needs no approval, and the one that it names is for a call inside it. That call finds its approval by itself. */
+export function isForInnerCall({ call, subject }: Asking, approval: StoredApproval): boolean {
+  const { inside = [], batch, callerId, insideHash: bound } = approval;
+  if (call.parent !== undefined || batch !== undefined || callerId !== subject.callerId) return false;
+  // Naming an approval makes its gate look at the call: the policy of the tool says what it needs.
+  const own = call.tools.get(subject.tool);
+  const isFree = own !== undefined && whyAsk(own) === undefined && call[FACTS].asks === undefined;
+  return isFree && inside.at(-1) === subject.tool && (inside.length > 1 || bound === insideHash([call]));
+}
+
 /** The reason why the named approval does not fit the call. Other callers do not learn that it exists. */
 export function mismatchOf({ call, subject }: Asking, approval: StoredApproval): FailedResult | undefined {
   const id = `The approval "${call.approvalId}"`;
   if (approval.callerId !== subject.callerId || approval.profile !== subject.profile) return notThere(call);
-  if (approval.inside?.[0] === subject.tool && call.parent === undefined)
+  if (approval.inside?.at(-1) === subject.tool && call.parent === undefined)
     return denied(`${id} is for a call inside "${subject.tool}" with other arguments. Call without it to begin anew.`);
   if (approval.tool !== subject.tool) return denied(`${id} is for another tool. Call without it to request a new one.`);
   if (approval.argumentsHash !== subject.argumentsHash)

@@ -7,12 +7,21 @@ import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult, type WaitingResult } from '../core/tool-result.ts';
 import { createWebhook, type Hook } from '../system/fetch/webhook.ts';
 import { announceBatches, toMessage } from './announce.ts';
-import { askCallback, denied, LIBRARY_DOOR, nobodyToAsk, ownAnswerOf, SERVER_DOORS } from './ask-callback.ts';
+import { askCallback, denied, LIBRARY_DOOR, nobodyToAsk, ownAnswerOf, SERVER_DOORS, saidNo } from './ask-callback.ts';
 import { subjectOf } from './bind-request.ts';
 import { confirmByCallback, confirmThroughStore } from './confirm.ts';
-import { coveringGrants, foreseeApproval, foreseeAsking, mismatchOf, notThere } from './find-answer.ts';
+import { coveringGrants, foreseeApproval, foreseeAsking, isForInnerCall, mismatchOf, notThere } from './find-answer.ts';
 import { permitByGrant } from './grants.ts';
-import { type ApprovalContext, type Asking, answerToOwn, awaitAnswer, type Step, settle } from './settle-request.ts';
+import { usedUp } from './parked-results.ts';
+import {
+  type ApprovalContext,
+  type Asking,
+  answerToOwn,
+  awaitAnswer,
+  noLongerOpen,
+  type Step,
+  settle,
+} from './settle-request.ts';
 
 /** Doors whose parked calls a crib or a server runs after approval. */
 const RUN_LATER_DOORS: readonly string[] = [...SERVER_DOORS, LIBRARY_DOOR];
@@ -73,7 +82,7 @@ function requestApproval(context: ApprovalContext): Ask {
   };
 }
 
-async function permitFor(asking: Asking): Promise<Permit | ToolResult> {
+async function permitFor(asking: Asking): Promise<Permit | ToolResult | 'inner'> {
   for (let turn = 0; turn < MAX_TURNS; turn++) {
     const step = await lookOnce(asking);
     if (step !== 'again') return step;
@@ -82,12 +91,14 @@ async function permitFor(asking: Asking): Promise<Permit | ToolResult> {
   return failed(toolError('conflict', message, { retryable: true }));
 }
 
-async function lookOnce(asking: Asking): Promise<Step> {
+async function lookOnce(asking: Asking): Promise<Step | 'inner'> {
   const { call, subject, context } = asking;
   if (call.approvalId !== undefined) {
     if (call.hasOwnContext) return notWithContext(call);
     const named = await context.approvals.get(call.approvalId);
-    return named === undefined ? notThere(call) : (mismatchOf(asking, named) ?? takeUp(asking, named));
+    if (named === undefined) return notThere(call);
+    if (isForInnerCall(asking, named)) return stepBefore(asking, named);
+    return mismatchOf(asking, named) ?? takeUp(asking, named);
   }
   const found = await context.approvals.find(subject);
   // A parked call runs with the context it was parked with. A denial also holds for this call.
@@ -99,6 +110,15 @@ async function lookOnce(asking: Asking): Promise<Step> {
   const permit = await rememberedPermit(asking);
   if (permit !== undefined) return permit;
   return parked?.state === 'waiting' ? takeUp(asking, parked) : askAnew(asking);
+}
+
+/** The step of a call that names the approval of a call inside it: it begins only if that one can be made. */
+function stepBefore(asking: Asking, approval: StoredApproval): FailedResult | WaitingResult | 'inner' {
+  const { state, tool, answer } = approval;
+  if (state === 'approved') return 'inner';
+  if (state === 'waiting') return isAttended(asking, approval) ? 'inner' : waitingFor(approval, asking.call);
+  if (state === 'denied') return saidNo(tool, answer?.note);
+  return state === 'claimed' || state === 'done' ? usedUp(tool, approval) : noLongerOpen(tool);
 }
 
 async function rememberedPermit(asking: Asking): Promise<Permit | undefined> {

@@ -30,8 +30,11 @@ export interface Permit {
   giveBack?(result: ToolResult): Promise<void>;
 }
 
-/** Returns a permit to run the call, a refusal, or the result of a call that has already run. */
-export type Ask = (call: ToolCall, question: Question) => MaybePromise<Permit | ToolResult>;
+/**
+ * Returns a permit to run the call, a refusal, or the result of a call that has already run; `inner` if the call needs
+ * no approval, and the one that it names is for a call inside it.
+ */
+export type Ask = (call: ToolCall, question: Question) => MaybePromise<Permit | ToolResult | 'inner'>;
 
 /** Asks an approver a tool's question during its call. Everything but a clear yes is a no, including no answer. */
 export type Confirm = (call: ToolCall, asked: string, approve: Approve | undefined) => Promise<boolean>;

@@ -83,6 +83,7 @@ async function runIfApproved(call: ToolCall, next: Next, asked: ReturnType<Ask>)
   // The timeouts of the calls around this one do not count while an approver decides.
   const goOn = call.parent === undefined ? undefined : holdCallTime(call);
   const permit = await Promise.resolve(asked).finally(goOn);
+  if (permit === 'inner') return next(call);
   if ('status' in permit) return permit;
   call[FACTS].approval = defined(permit, ['id', 'by', 'isRemembered']);
   allowOneRun(call);

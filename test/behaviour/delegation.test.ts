@@ -17,16 +17,18 @@ const hand = tool('hand_on', 'Hand on work', {
     return opened.ok ? opened.chest.call(input.tool, { by: 'hand_on' }) : { refused: opened.error };
   },
 });
+const destructive = { ...hand, name: 'hand_off', effects: { destructive: true } } as ToolInput;
 const secret = tool('fire', 'Dismiss an employee', { policy: { access: [{ roles: ['boss'] }] } });
 const wipe = tool('wipe', 'Wipe a disk', { effects: { destructive: true } });
 
 async function open(caller: Caller = {}, profile = 'desk') {
   const rows: unknown[] = [];
   const crib = await createCrib({
-    tools: [hand, tool('read_book', 'Read a book'), tool('greet', 'Greet a visitor'), secret, wipe],
+    tools: [hand, destructive, tool('read_book', 'Read a book'), tool('greet', 'Greet a visitor'), secret, wipe],
     profiles: {
       desk: { include: ['greet', 'hand_on'], delegate: { library: 'open', cellar: 'ask', attic: 'closed' } },
       library: { include: ['read_book', 'fire', 'hand_on', 'wipe'], delegate: { desk: 'open' } },
+      strict: { include: ['hand_on', 'hand_off'], approve: 'hand_on', delegate: { library: 'open' } },
       cellar: { include: ['read_book'], description: 'Books that are out of print\nand more' },
       attic: { include: ['read_book'] },
     },
@@ -147,6 +149,42 @@ describe('delegation', () => {
     const waiting = await chest.call('hand_on', { to: 'library', tool: 'wipe' }, { park: true });
     expect(waiting).toMatchObject({ status: 'waiting' });
     expect(await crib.approvals.list({})).toMatchObject([{ tool: 'wipe', profile: 'library' }]);
+  });
+
+  it('a call that waited under the target is made when the outer call is sent again with its approval, once', async () => {
+    const { crib, chest } = await open();
+    const wipe = { profile: 'library', tool: 'wipe', arguments: { disk: 'a' } };
+    const waiting = await chest.call('delegate', wipe, { park: true });
+    if (waiting.status !== 'waiting') throw new Error(JSON.stringify(waiting));
+    const { id } = waiting.waiting;
+    const again = (input: object = wipe) => chest.call('delegate', input, { park: true, approvalId: id });
+    expect(await again()).toMatchObject({ status: 'waiting', waiting: { id } });
+    await crib.approvals.answer(id, { decision: 'approve' }, { id: 'olga', operator: true });
+    expect(await again({ ...wipe, arguments: { disk: 'b' } })).toMatchObject({ error: { code: 'denied' } });
+    expect(await again()).toMatchObject({ data: { ran: 'wipe', profile: 'library', input: { disk: 'a' } } });
+    expect(await again()).toMatchObject({
+      error: { code: 'conflict', message: expect.stringContaining('already used') },
+    });
+    expect(await crib.approvals.list({})).toHaveLength(1);
+  });
+
+  it.each([
+    ['its profile', 'hand_on'],
+    ['its effects', 'hand_off'],
+  ])('an approval of a call inside is none for a call that requires its own by %s', async (_, outer) => {
+    const { crib, chest } = await open({}, 'strict');
+    const given = { to: 'library', tool: 'wipe' };
+    const call = async (approvalId?: string) =>
+      chest.call(outer, given, { park: true, ...(approvalId !== undefined && { approvalId }) });
+    const ids: string[] = [];
+    for (const tool of [outer, 'wipe']) {
+      const waiting = await call(ids[0]);
+      if (waiting.status !== 'waiting') throw new Error(JSON.stringify(waiting));
+      ids.push(waiting.waiting.id);
+      expect(await crib.approvals.get(waiting.waiting.id)).toMatchObject({ tool });
+      await crib.approvals.answer(waiting.waiting.id, { decision: 'approve' }, { id: 'olga', operator: true });
+    }
+    expect(await call(ids[1])).toMatchObject({ error: { code: 'denied' } });
   });
 
   it('in a circle ends at the limit of nested calls', async () => {
