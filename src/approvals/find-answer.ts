@@ -3,7 +3,7 @@ import type { Foresight } from '../core/extension.ts';
 import type { RememberedApproval, StoredApproval } from '../core/ports/stored-approvals.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import type { FailedResult } from '../core/tool-result.ts';
-import { denied, nobodyToAsk, saidNo } from './ask-callback.ts';
+import { ancestorsOf, denied, nobodyToAsk, saidNo } from './ask-callback.ts';
 import { insideHash } from './bind-request.ts';
 import { coversArguments } from './grants.ts';
 import { usedUp } from './parked-results.ts';
@@ -86,11 +86,13 @@ async function stillCounts({ id, by }: RememberedApproval, { call, subject, cont
 /** True if the call itself needs no approval, and the one that it names is for a call inside it. That call finds its approval by itself. */
 export function isForInnerCall({ call, subject }: Asking, approval: StoredApproval): boolean {
   const { inside = [], batch, callerId, insideHash: bound } = approval;
-  if (call.parent !== undefined || batch !== undefined || callerId !== subject.callerId) return false;
+  if (callerId !== subject.callerId || (batch !== undefined && call.batch === undefined)) return false;
   // Naming an approval makes its gate look at the call: the policy of the tool says what it needs.
   const own = call.tools.get(subject.tool);
   const isFree = own !== undefined && whyAsk(own) === undefined && call[FACTS].asks === undefined;
-  return isFree && inside.at(-1) === subject.tool && (inside.length > 1 || bound === insideHash([call]));
+  const around = [call, ...ancestorsOf(call)];
+  if (!isFree || inside.at(-around.length) !== subject.tool) return false;
+  return inside.length > around.length || bound === insideHash(around);
 }
 
 /** The reason why the named approval does not fit the call. Other callers do not learn that it exists. */

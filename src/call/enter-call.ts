@@ -202,7 +202,7 @@ function depthOf(call: Call): number {
 export function inheritedOptions(call: Call): CallOptions {
   const { conversation, turn, timeZone, door } = call.said;
   const { context, onQuestion, batch } = call.origin.options;
-  // A call that waits in a batch waits before its tool runs; the calls inside it cannot wait.
+  // A call that waits in a batch waits before its tool runs; the calls inside it cannot wait, except that of `delegate`.
   const park = batch === undefined ? call.origin.options.park : false;
   return defined({ conversation, turn, timeZone, door, park, context, onQuestion });
 }

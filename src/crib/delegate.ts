@@ -2,13 +2,14 @@ import type { CallOptions } from '../call/call-input.ts';
 import type { Caller } from '../core/caller.ts';
 import type { ProfileSet } from '../core/catalog.ts';
 import type { JsonObject } from '../core/json.ts';
+import { META_SOURCE } from '../core/meta-tools.ts';
 import type { Profile } from '../core/profile.ts';
 import { defined } from '../core/read-options.ts';
 import { toSearchAnswer } from '../core/retriever.ts';
-import type { ToolCall } from '../core/tool-call.ts';
+import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
-import type { ToolSpec } from '../core/tool-spec.ts';
+import { isElsewhere, type ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
 import { compileGlob } from '../core/visible-text.ts';
 import { defineTool } from '../define/define-tool.ts';
@@ -51,8 +52,9 @@ export async function chooseTarget(call: ToolCall, wanted: WantedTarget): Promis
   }
   if (mode === 'ask' && !(await call.confirm(`May "${from.name}" delegate to the profile "${name}"?`)))
     return refuse(`The delegation from "${from.name}" to "${name}" was not approved.`);
-  // A parked call is taken up under its own profile, which the caller may not be able to open.
-  const options = mayOpen(wanted.caller, name) ? {} : { park: false };
+  // A parked call is taken up under its own profile, which the caller may not be able to open. A script is taken up as a whole.
+  const isOfScript = call.spec.source === META_SOURCE && call.batch !== undefined;
+  const options = isOfScript || mayOpen(wanted.caller, name) ? {} : { park: false };
   return {
     profile,
     options,
@@ -123,12 +125,22 @@ export const delegateTool: ToolSpec = defineTool({
   run: (input, call) => delegate(input as DelegateInput, call), // validated by its schema
 });
 
+/**
+ * How the call under the target waits for approval. For a script it waits in the batch of this call, which has done
+ * nothing that a replay would repeat. A worker would request the approval itself, for a task of its own.
+ */
+function waitingOf(call: ToolCall, spec: ToolSpec | undefined) {
+  const batch = spec === undefined || isElsewhere(spec) ? undefined : call.batch;
+  const approvalId = call[FACTS].approval === undefined ? call.approvalId : undefined; // otherwise it is for this call
+  return defined({ approvalId, batch, ...(batch !== undefined && { park: true }) });
+}
+
 async function delegate({ profile, query, tool, arguments: given = {} }: DelegateInput, call: ToolCall) {
   if ((query === undefined) === (tool === undefined))
     return failed(toolError('invalid_input', 'delegate: pass either query, or tool with its arguments.'));
   const opened = await call.delegate(profile);
   if (!opened.ok) return failed(opened.error);
-  if (tool !== undefined) return opened.chest.call(tool, given);
+  if (tool !== undefined) return opened.chest.call(tool, given, waitingOf(call, opened.chest.get(tool)));
   const { hits, ...answer } = toSearchAnswer(await opened.chest.search(query ?? '', { limit: MOST_FOUND }));
   return {
     tools: hits.map(({ name, description, spec }) => defined({ name, description, inputSchema: spec.input })),

@@ -28,6 +28,7 @@ async function open(caller: Caller = {}, profile = 'desk') {
     profiles: {
       desk: { include: ['greet', 'hand_on'], delegate: { library: 'open', cellar: 'ask', attic: 'closed' } },
       library: { include: ['read_book', 'fire', 'hand_on', 'wipe'], delegate: { desk: 'open' } },
+      guarded: { include: ['none_*'], approve: 'delegate', delegate: { library: 'open' } },
       strict: { include: ['hand_on', 'hand_off'], approve: 'hand_on', delegate: { library: 'open' } },
       cellar: { include: ['read_book'], description: 'Books that are out of print\nand more' },
       attic: { include: ['read_book'] },
@@ -168,6 +169,17 @@ describe('delegation', () => {
     expect(await crib.approvals.list({})).toHaveLength(1);
   });
 
+  it('the approval of the delegation itself is not taken for one of the call under the target', async () => {
+    const { crib, chest } = await open({}, 'guarded');
+    const given = { profile: 'library', tool: 'read_book' };
+    const waiting = await chest.call('delegate', given, { park: true });
+    if (waiting.status !== 'waiting') throw new Error(JSON.stringify(waiting));
+    const { id: approvalId } = waiting.waiting;
+    expect(await crib.approvals.get(approvalId)).toMatchObject({ tool: 'delegate' });
+    await crib.approvals.answer(approvalId, { decision: 'approve' }, { id: 'olga', operator: true });
+    expect(await chest.call('delegate', given, { approvalId })).toMatchObject({ ok: true, data: READ });
+  });
+
   it.each([
     ['its profile', 'hand_on'],
     ['its effects', 'hand_off'],
@@ -259,5 +271,38 @@ describe('the tool delegate', () => {
     const code = 'return tools.delegate({ profile: "library", tool: "read_book" })';
     expect(await chest.call('execute_script', { code })).toMatchObject({ data: READ });
     await crib.close();
+  });
+
+  it.each([
+    ['may open the target', undefined],
+    ['reaches the target by delegation alone', ['agent']],
+  ])('a script waits for calls that it delegates, and each is made once, if its caller %s', async (_, mayOpen) => {
+    const made: string[] = [];
+    const note = (name: string, effects: object) =>
+      tool(name, name, { effects, run: ({ n }: { readonly n: number }) => void made.push(`${name} ${n}`) });
+    const crib = await createCrib({
+      tools: [note('look', { readOnly: true }), note('wipe', { destructive: true })],
+      profiles: { agent: { include: ['look'], expose: 'script', delegate: { library: 'open' } }, library: {} },
+      store: 'memory',
+    });
+    onTestFinished(() => crib.close());
+    const chest = await crib.open('agent', { id: 'alice', ...(mayOpen !== undefined && { profiles: mayOpen }) });
+    const code = `
+      await tools.look({ n: 0 });
+      const wipe = (n) => tools.delegate({ profile: 'library', tool: 'wipe', arguments: { n } });
+      const ends = await Promise.allSettled([wipe(1), wipe(2), wipe(3)]);
+      return ends.map(({ status, reason }) => reason?.code ?? status);`;
+    const waiting = await chest.call('execute_script', { code }, { park: true });
+    if (waiting.status !== 'waiting') throw new Error(JSON.stringify(waiting));
+    const [request] = await crib.approvals.list({ state: 'waiting' });
+    expect(request).toMatchObject({ id: waiting.waiting.id, items: [1, 2, 3].map((n) => ({ arguments: { n } })) });
+    const [first = '', second = '', third = ''] = request?.items?.map(({ id }) => id) ?? [];
+    const olga = { id: 'olga', operator: true } as const;
+    await crib.approvals.answer(first, { decision: 'approve' }, olga);
+    await crib.approvals.answer(second, { decision: 'deny' }, olga);
+    await crib.approvals.answer(third, { decision: 'approve' }, olga);
+    const ended = await crib.tasks.wait(waiting.waiting.callId ?? '');
+    expect(ended).toMatchObject({ ok: true, data: ['fulfilled', 'denied', 'fulfilled'] });
+    expect(made.toSorted()).toEqual(['look 0', 'wipe 1', 'wipe 3']);
   });
 });

@@ -138,6 +138,21 @@ describe('a source with runOn: worker', () => {
     expect(linesOf('runs').filter((line) => line.startsWith('wipe'))).toEqual(['wipe a']);
   });
 
+  it.each(['tools.wipe({ text: "s" })', 'tools.delegate({ profile: "all", tool: "wipe", arguments: { text: "s" } })'])(
+    'a script is refused %s, which would wait on the worker, and no request is left',
+    async (call) => {
+      const profiles = { all: {}, writer: { expose: 'script', delegate: { all: 'open' } } } as const;
+      const own = await createCrib({ configFile: shop.folder, profiles });
+      onTestFinished(() => own.close());
+      const writer = await own.open('writer', { id: 'ann' });
+      await vi.waitUntil(() => writer.get('wipe') !== undefined, LIMIT);
+      const code = `try { return await ${call} } catch (error) { return error.code }`;
+      const ended = await writer.call('execute_script', { code }, { park: true });
+      expect(ended).toMatchObject({ content: [{ text: 'denied' }] });
+      await vi.waitUntil(async () => (await own.approvals.list({ state: 'waiting' })).length === 0, LIMIT);
+    },
+  );
+
   it('parks a call that may be parked; the approved call runs on the worker, and its result is returned', async () => {
     const parked = await chest.call('wipe', { text: 'c' }, { park: true, id: 'parked-1' });
     expect(parked).toMatchObject({ status: 'waiting', waiting: { for: 'approval', callId: 'parked-1' } });
