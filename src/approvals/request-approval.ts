@@ -7,7 +7,16 @@ import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult, type WaitingResult } from '../core/tool-result.ts';
 import { createWebhook, type Hook } from '../system/fetch/webhook.ts';
 import { announceBatches, toMessage } from './announce.ts';
-import { askCallback, denied, LIBRARY_DOOR, nobodyToAsk, ownAnswerOf, SERVER_DOORS, saidNo } from './ask-callback.ts';
+import {
+  askCallback,
+  callerOf,
+  denied,
+  LIBRARY_DOOR,
+  nobodyToAsk,
+  ownAnswerOf,
+  SERVER_DOORS,
+  saidNo,
+} from './ask-callback.ts';
 import { subjectOf } from './bind-request.ts';
 import { confirmByCallback, confirmThroughStore } from './confirm.ts';
 import { coveringGrants, foreseeApproval, foreseeAsking, isForInnerCall, mismatchOf, notThere } from './find-answer.ts';
@@ -113,10 +122,15 @@ async function lookOnce(asking: Asking): Promise<Step | 'inner'> {
 }
 
 /** The step of a call that names the approval of a call inside it: it begins only if that one can be made. */
-function stepBefore(asking: Asking, approval: StoredApproval): FailedResult | WaitingResult | 'inner' {
-  const { state, tool, answer } = approval;
-  if (state === 'approved') return 'inner';
-  if (state === 'waiting') return isAttended(asking, approval) ? 'inner' : waitingFor(approval, asking.call);
+async function stepBefore({ call, context }: Asking, approval: StoredApproval): Promise<Step | 'inner'> {
+  const { id, state, tool, answer, approvers } = approval;
+  const own = state === 'waiting' ? ownAnswerOf(call, approvers) : undefined;
+  if (own !== undefined) {
+    await context.approvals.answer(id, { decision: own ? 'approve' : 'deny', by: callerOf(call) });
+    return 'again';
+  }
+  if (state === 'approved' || (state === 'waiting' && call.caller.approve !== undefined)) return 'inner';
+  if (state === 'waiting') return waitingFor(approval, call);
   if (state === 'denied') return saidNo(tool, answer?.note);
   return state === 'claimed' || state === 'done' ? usedUp(tool, approval) : noLongerOpen(tool);
 }

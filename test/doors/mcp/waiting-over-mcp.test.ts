@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import type { ToolInput } from '../../../src/index.ts';
+import type { CribOptions, ToolInput } from '../../../src/index.ts';
 import { modernRequest, post } from './clients.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 
@@ -7,7 +7,7 @@ const OPERATOR = { id: 'boss', operator: true } as const;
 const ELICITATION = { elicitation: { form: {} } };
 
 /** A gateway with tools that note their runs. */
-async function open(approvers: readonly 'caller'[]) {
+async function open(approvers: readonly 'caller'[], more: CribOptions = {}) {
   const runs: string[] = [];
   const tool = (name: string, effects: object): ToolInput => ({
     name,
@@ -21,7 +21,7 @@ async function open(approvers: readonly 'caller'[]) {
     },
   });
   const tools = [tool('read', { readOnly: true }), tool('pay', { destructive: true })];
-  const gateway = await startGateway({ tools, profiles: { agent: { expose: 'script' } } });
+  const gateway = await startGateway({ tools, profiles: { agent: { expose: 'script' } }, ...more });
   return { gateway, runs };
 }
 
@@ -95,4 +95,23 @@ it('a client whose yes lets the script go on gets its further console output as 
     more = { inputResponses: { 'toolcrib/approval': yes }, requestState: result?.requestState };
   }
   expect(told).toEqual([['one'], ['two', 'three'], ['four']]);
+});
+
+it('a client that may approve a delegated call is asked, and its answer counts for that call', async () => {
+  const profiles = { desk: { delegate: { desk: 'open' } } } as const;
+  const { gateway, runs } = await open(['caller'], { profiles, defaultProfile: 'desk' });
+  for (const approve of [true, false]) {
+    const given = { profile: 'desk', tool: 'pay', arguments: { amount: approve ? 1 : 2 } };
+    const delegate = async (more: object) => {
+      const params = { name: 'delegate', arguments: given, ...more };
+      const sent = modernRequest('tools/call', params, ELICITATION);
+      return (await post(gateway.url('desk'), sent.body, sent.headers)).messages.at(-1)?.result;
+    };
+    const asked = await delegate({});
+    expect(asked).toMatchObject({ resultType: 'input_required' });
+    const answer = { inputResponses: { 'toolcrib/approval': { action: 'accept', content: { approve } } } };
+    const ended = await delegate({ ...answer, requestState: asked?.requestState });
+    expect(ended).toMatchObject({ content: [{ text: expect.stringMatching(approve ? /^pay$/ : /denied/) }] });
+  }
+  expect(runs).toEqual(['pay {"amount":1}']);
 });
