@@ -20,6 +20,7 @@ it('a request names what its answer is bound to, and the last approved call of t
   expect(await binding(first)).toEqual({
     argumentsHash: expect.stringMatching(/^[0-9a-f]{64}$/),
     definitionHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    danger: 'destructive',
   });
   await request(served, 'refused', 'deny');
   const second = await request(served, 'new');

@@ -350,7 +350,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Returns the hashes that an answer is bound to, and the last approved request of the same caller for the same tool. */
+        /** Returns the hashes that an answer is bound to, the danger of the tool, and the last approved request of the same caller for the same tool. */
         get: operations["getApiApprovalsIdBinding"];
         put?: never;
         post?: never;
@@ -2340,7 +2340,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The hashes and the earlier request. */
+            /** @description The hashes, the danger of the tool, and the earlier request. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2349,6 +2349,11 @@ export interface operations {
                     "application/json": {
                         argumentsHash: string;
                         definitionHash: string;
+                        /**
+                         * @description By the effects of the tool now. Absent if the tool is gone.
+                         * @enum {string}
+                         */
+                        danger?: "read" | "write" | "destructive" | "unknown";
                         /** @description The last approved request of the same caller for the same tool. */
                         previous?: {
                             id: string;

@@ -8,6 +8,7 @@ import { compareWith } from './approval/argument-rows.ts';
 import { BatchItems, type ItemFolds } from './approval/batch-items.tsx';
 import { useAnswer, useApproval, useBinding } from './approval/use-approval.ts';
 import { CouldNotLoad } from './could-not-load.tsx';
+import { Danger } from './danger.tsx';
 import { RelativeTime } from './relative-time.tsx';
 import { VisibleText } from './visible-text.tsx';
 
@@ -126,15 +127,18 @@ function CardHead({ approval, binding }: Omit<LoadedCardProps, 'hasKeys'>) {
           </span>
         )}
       </div>
+      {approval.items === undefined && (
+        <p className={classes.says}>
+          {binding?.danger !== undefined && <Danger danger={binding.danger} />}
+          {approval.description !== '' && <VisibleText text={approval.description} limit={300} />}
+        </p>
+      )}
       <p className={classes.reason}>
         {approval.items !== undefined && 'They wait together. Answer all of them at once, or one by one.'}
         {approval.question === undefined && approval.items === undefined && (
-          <>
-            Asked because <VisibleText text={approval.reason} limit={500} />.{' '}
-          </>
-        )}
-        {approval.items === undefined && approval.description !== '' && (
-          <VisibleText text={approval.description} limit={300} />
+          <span>
+            Asked because <VisibleText text={approval.reason} limit={500} />.
+          </span>
         )}
       </p>
       <Facts approval={approval} binding={binding} />

@@ -75,10 +75,12 @@ interface ApprovalAnswer {
   readonly remember?: Remember;
 }
 
-/** What an answer is bound to, and the last approved call of the same tool and caller. */
+/** What an answer is bound to, the danger of the tool, and the last approved call of the same tool and caller. */
 export interface ApprovalBinding {
   readonly argumentsHash: string;
   readonly definitionHash: string;
+  /** What the tool can do to the world. Absent if the tool is gone. */
+  readonly danger?: string;
   readonly previous?: PreviousCall;
 }
 

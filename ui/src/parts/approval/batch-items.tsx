@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { Danger } from '../danger.tsx';
 import { VisibleText } from '../visible-text.tsx';
 import { AnswerBar, AnswerGiven } from './answer-bar.tsx';
 import { ApprovalArguments, useOpened } from './approval-arguments.tsx';
@@ -65,7 +66,10 @@ function BatchItem({ approval, item, number, onFolds }: BatchItemProps) {
         )}
       </div>
       <p className={classes.reason}>
-        Asked because <VisibleText text={item.reason} limit={200} />.
+        {binding?.danger !== undefined && <Danger danger={binding.danger} />}
+        <span>
+          Asked because <VisibleText text={item.reason} limit={200} />.
+        </span>
       </p>
       <ApprovalArguments given={item.arguments} binding={binding} opened={opened} onOpen={open} />
       {isWaiting && isAlone && (
