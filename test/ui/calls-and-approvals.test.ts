@@ -4,7 +4,7 @@ import { createCallLog, mergeRows } from '../../ui/src/pages/calls/call-log.ts';
 import type { CallRow } from '../../ui/src/pages/calls/call-types.ts';
 import { summaryWords, toTimeline } from '../../ui/src/pages/calls/conversation-groups.ts';
 import { toCsvLine } from '../../ui/src/pages/calls/csv-line.ts';
-import { placeOf, toStretches, toTree } from '../../ui/src/pages/calls/waterfall-layout.ts';
+import { momentAt, placeOf, toStretches, toTree } from '../../ui/src/pages/calls/waterfall-layout.ts';
 import type { PreviousCall } from '../../ui/src/parts/approval/approval-types.ts';
 import { compareWith, toRows } from '../../ui/src/parts/approval/argument-rows.ts';
 import { countSuspicious, toPieces } from '../../ui/src/parts/visible-characters.ts';
@@ -77,6 +77,7 @@ it('a timeline has conversations, turns and calls in order, with a summary in wo
   const said = { conversation: 'chat', turn: 'one' };
   const rows = [
     row('d', 400),
+    row('e', 350, { ...said, tokens: 1, waitedMs: 150.5 }),
     row('c', 300, { ...said, outcome: 'denied' }),
     row('b', 200, { ...said, tokens: 1200 }),
     row('a', 100, { ...said, tool: 'search_tools', tokens: 300 }),
@@ -86,6 +87,7 @@ it('a timeline has conversations, turns and calls in order, with a summary in wo
     'conversation chat',
     'turn one',
     'a',
+    'e',
     'b',
     'c',
     'conversation undefined',
@@ -94,7 +96,7 @@ it('a timeline has conversations, turns and calls in order, with a summary in wo
   ]);
   const [, turn] = items;
   if (turn?.kind !== 'turn') expect.unreachable('the second line is the turn');
-  expect(summaryWords(turn.summary, String)).toBe('1 search, 1 call, 1 denied, 1,500 tokens');
+  expect(summaryWords(turn.summary, String)).toBe('1 search, 2 calls, 1 denied, waited 150.5, 1,501 tokens');
 });
 
 describe('a waterfall', () => {
@@ -117,6 +119,9 @@ describe('a waterfall', () => {
     const places = [0, 100, 200, 5000, 9000, 10_000].map((ms) => placeOf(NOON + ms, stretches));
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     expect([places[0], places.at(-1)]).toEqual([0, expect.closeTo(1)]);
+    expect(places.map((place) => Math.round(momentAt(place, stretches)) - NOON)).toEqual([
+      0, 100, 200, 5000, 9000, 10_000,
+    ]);
   });
 
   it('ends with calls that contain each other, and with a call alone', () => {

@@ -49,7 +49,7 @@ export function CallDetail({ id, known, isReady, onClose }: CallDetailProps) {
     <aside className={classes.panel} aria-label="Call">
       <header className={classes.head}>
         <h2 className={`name ${classes.tool}`}>
-          <VisibleText text={row?.tool ?? data?.approval?.tool ?? id} limit={120} />
+          <ToolName id={id} tool={row?.tool ?? data?.approval?.tool} source={row?.source} />
         </h2>
         <button type="button" className={classes.close} aria-label="Close" title="Close (Esc)" onClick={onClose}>
           ×
@@ -73,6 +73,19 @@ export function CallDetail({ id, known, isReady, onClose }: CallDetailProps) {
       )}
     </aside>
   );
+}
+
+interface ToolNameProps {
+  readonly id: string;
+  readonly tool: string | undefined;
+  readonly source: string | undefined;
+}
+
+/** The name of the tool, which leads to its page. The tools of Toolcrib itself have none. */
+function ToolName({ id, tool, source }: ToolNameProps) {
+  const text = <VisibleText text={tool ?? id} limit={120} />;
+  if (tool === undefined || tool === '' || source === undefined || source === '' || source === 'toolcrib') return text;
+  return <Link href={`/tools/${encodeURIComponent(tool)}`}>{text}</Link>;
 }
 
 function useCall(id: string, isEnabled: boolean) {

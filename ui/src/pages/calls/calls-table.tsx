@@ -8,7 +8,8 @@ import { type CallRow, statusOf, TONES, toWords } from './call-types.ts';
 import classes from './calls-table.module.css';
 
 const ROW_PX = 32;
-const COLUMNS = ['Time', 'Status', 'Tool', 'Caller', 'Conversation', 'Profile', 'Door', 'Duration'];
+const HEAD_PX = 30;
+const COLUMNS = ['Time', 'Status', 'Tool', 'Caller', 'Conversation', 'Profile', 'Door', 'Tokens', 'Duration'];
 
 interface CallsTableProps {
   readonly rows: readonly CallRow[];
@@ -31,6 +32,7 @@ export function CallsTable({ rows, open, hasMore, scroller, onOpen, onEnd }: Cal
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
     overscan: 4,
+    scrollPaddingEnd: HEAD_PX, // the headings move the rows down
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another open call moves the list
   useEffect(() => {
@@ -76,7 +78,7 @@ interface RowProps {
 }
 
 const Row = memo(function Row({ row, place, top, isOpen, onOpen }: RowProps) {
-  const { tool, caller, operator, conversation, turn, profile, door, durationMs, parentId, count } = row;
+  const { tool, caller, operator, conversation, turn, profile, door, durationMs, parentId, count, tokens } = row;
   return (
     // biome-ignore lint/a11y/useSemanticElements lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the link in it is what keys reach
     <div
@@ -131,6 +133,7 @@ const Row = memo(function Row({ row, place, top, isOpen, onOpen }: RowProps) {
         <VisibleText text={profile} limit={40} />
       </Cell>
       <Cell column="Door">{door}</Cell>
+      <Cell column="Tokens">{tokens?.toLocaleString('en')}</Cell>
       <Cell column="Duration">{durationMs === undefined ? '' : toDuration(durationMs)}</Cell>
     </div>
   );

@@ -51,7 +51,8 @@ export function toTimeline(rows: readonly CallRow[]): readonly TimelineItem[] {
 function toTurn(conversation: string | undefined, id: string | undefined, calls: readonly CallRow[]): TimelineItem[] {
   const summary = summarize(calls);
   const start = Date.parse(summary.at);
-  const entries = calls.map((row): TimelineItem => {
+  const inOrder = calls.toSorted((a, b) => startOf(a) - startOf(b)); // a call that waited was made before it ran
+  const entries = inOrder.map((row): TimelineItem => {
     const from = startOf(row);
     const place = {
       afterMs: from - start,

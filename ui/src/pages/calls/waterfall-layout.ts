@@ -94,6 +94,14 @@ function divide(start: number, end: number, calls: readonly TreeRow[]): readonly
   return parts;
 }
 
+/** The moment at a place from 0 to 1: what `placeOf` turns around. */
+export function momentAt(place: number, stretches: readonly Stretch[]): number {
+  for (const { from, to, left, right } of stretches)
+    if (place <= right)
+      return right === left ? to : from + ((Math.max(place, left) - left) / (right - left)) * (to - from);
+  return stretches.at(-1)?.to ?? 0;
+}
+
 /** The place of a moment, from 0 to 1. */
 export function placeOf(at: number, stretches: readonly Stretch[]): number {
   for (const { from, to, left, right } of stretches)

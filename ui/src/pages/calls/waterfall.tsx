@@ -10,7 +10,7 @@ import { useOpenKeys } from '../../parts/use-open-keys.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { type CallRow, statusOf, toWords } from './call-types.ts';
 import classes from './waterfall.module.css';
-import { placeOf, type Stretch, type TreeRow, toStretches, toTree } from './waterfall-layout.ts';
+import { momentAt, placeOf, type Stretch, type TreeRow, toStretches, toTree } from './waterfall-layout.ts';
 
 interface WaterfallProps {
   /** The outermost call. */
@@ -39,6 +39,7 @@ export function Waterfall({ root, open, known, onOpen }: WaterfallProps) {
     getScrollElement: () => scroller.current,
     estimateSize: () => 28,
     overscan: 10,
+    scrollPaddingEnd: 30, // the axis moves the rows down
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another open call moves the list
   useEffect(() => {
@@ -120,27 +121,37 @@ const NONE: readonly CallRow[] = [];
 /** The time along the top: how long the whole took, and how much of it was idle. */
 function Axis({ rows, stretches }: { readonly rows: readonly TreeRow[]; readonly stretches: readonly Stretch[] }) {
   const idleMs = stretches.reduce((sum, { from, to, isIdle }) => (isIdle ? sum + to - from : sum), 0);
-  const total = (stretches.at(-1)?.to ?? 0) - (stretches[0]?.from ?? 0);
+  const start = stretches[0]?.from ?? 0;
   return (
     <div className={classes.axis}>
       <span className={classes.label}>
         {rows.length === 2
           ? '1 nested call'
           : `${rows.length === 1 ? 'No' : (rows.length - 1).toLocaleString('en')} nested calls`}
+        {idleMs > 0 && <span title="Idle stretches are folded"> · {toDuration(idleMs)} idle</span>}
       </span>
       <span className={classes.track}>
-        <span>0</span>
-        {idleMs > 0 && <span className={classes.note}>{toDuration(idleMs)} idle, folded</span>}
-        <span className={classes.total}>{toDuration(total)}</span>
+        {TICKS.map((place) => (
+          <span key={place} className={classes.time} data-place={place} style={{ left: `${place * 100}%` }}>
+            {place === 0 ? '0' : toDuration(momentAt(place, stretches) - start)}
+          </span>
+        ))}
       </span>
       <span />
     </div>
   );
 }
 
+/** Where the axis says the time. Between folded stretches the scale differs, so each place says its own. */
+const TICKS = [0, 0.25, 0.5, 0.75, 1];
+
+/** What stands behind the bars: lines at the times of the axis, and the folded stretches. */
 function IdleBands({ stretches }: { readonly stretches: readonly Stretch[] }) {
   return (
     <div className={classes.bands} aria-hidden="true">
+      {TICKS.map((place) => (
+        <span key={`tick ${place}`} className={classes.tick} style={{ left: `${place * 100}%` }} />
+      ))}
       {stretches.map(({ from, to, left, right, isIdle }) =>
         isIdle ? (
           <span
