@@ -131,10 +131,13 @@ export async function newContext({
   return context;
 }
 
+/** Where a console is, and the operator token. */
+export type ConsoleAddress = Pick<ConsoleServer, 'url' | 'token'>;
+
 /** Signs a browser profile in. */
 export async function signIn(
   context: BrowserContext,
-  { url, token }: ConsoleServer,
+  { url, token }: ConsoleAddress,
   signedIn: true | string,
 ): Promise<void> {
   const response = await context.request.post(`${url}/api/session`, {

@@ -4,6 +4,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { RestOptions } from '../../src/doors/rest/create-rest-app.ts';
 import {
+  type ConsoleAddress,
   type ConsoleServer,
   closeBrowser,
   launch,
@@ -43,7 +44,7 @@ export function useBrowser(): void {
 }
 
 /** Opens the console. Violations of the policy of the page and errors in its console fail the test. */
-export async function openConsole(server: ConsoleServer, options: OpenOptions = {}): Promise<Page> {
+export async function openConsole(server: ConsoleAddress, options: OpenOptions = {}): Promise<Page> {
   const { signedIn = true, path = '/tools' } = options;
   const context = options.context ?? (await contextOfTest(options));
   if (options.context === undefined && signedIn !== false) await signIn(context, server, signedIn);

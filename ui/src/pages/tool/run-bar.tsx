@@ -11,7 +11,6 @@ import toolClasses from './tool.module.css';
 import type { Run } from './use-runs.ts';
 
 interface RunBarProps {
-  readonly tool: string;
   readonly given: Arguments;
   readonly profile: string | undefined;
   readonly running: Run | undefined;
@@ -21,7 +20,7 @@ interface RunBarProps {
 }
 
 /** How the tool is run: under which profile, now or in the background, or only tried. */
-export function RunBar({ tool, given, profile, running, onProfile, onRun, onCancel }: RunBarProps) {
+export function RunBar({ given, profile, running, onProfile, onRun, onCancel }: RunBarProps) {
   const isBlocked = given.blocked !== undefined;
   return (
     <div className={classes.bar}>
@@ -60,7 +59,6 @@ export function RunBar({ tool, given, profile, running, onProfile, onRun, onCanc
         </button>
         <span className={toolClasses.grow} />
         <ProfileChoice profile={profile} onProfile={onProfile} />
-        <CopyMenu tool={tool} argumentsText={given.text} profile={profile} isBlocked={isBlocked} />
       </div>
     </div>
   );
@@ -73,20 +71,22 @@ function ProfileChoice({ profile, onProfile }: Pick<RunBarProps, 'profile' | 'on
     queryFn: ({ signal }) => api<Answer<'/api/profiles'>>('/api/profiles', { signal }),
   });
   return (
-    <select
-      className={toolClasses.select}
-      aria-label="Profile"
-      value={profile ?? ''}
-      onChange={({ target }) => onProfile(target.value === '' ? undefined : target.value)}
-    >
-      <option value="">{role === 'operator' ? 'All tools' : 'Usual profile'}</option>
-      {data?.profiles.map(({ name, default: isDefault }) => (
-        <option key={name} value={name}>
-          {name}
-          {isDefault ? ' (default)' : ''}
-        </option>
-      ))}
-    </select>
+    <label className={classes.profile}>
+      <span className="soft">Profile</span>
+      <select
+        className={toolClasses.select}
+        value={profile ?? ''}
+        onChange={({ target }) => onProfile(target.value === '' ? undefined : target.value)}
+      >
+        <option value="">{role === 'operator' ? 'All tools' : 'Usual profile'}</option>
+        {data?.profiles.map(({ name, default: isDefault }) => (
+          <option key={name} value={name}>
+            {name}
+            {isDefault ? ' (default)' : ''}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
@@ -97,11 +97,12 @@ interface CopyMenuProps {
   readonly isBlocked: boolean;
 }
 
-function CopyMenu({ tool, argumentsText, profile, isBlocked }: CopyMenuProps) {
+/** The call for another door, to be copied. */
+export function CopyMenu({ tool, argumentsText, profile, isBlocked }: CopyMenuProps) {
   return (
-    <Menu position="top-end" width={200} shadow="md" withinPortal>
+    <Menu position="bottom-end" width={200} shadow="md" withinPortal>
       <Menu.Target>
-        <button type="button" className="button" disabled={isBlocked}>
+        <button type="button" className={`button ${classes.copy}`} disabled={isBlocked}>
           <Icon name="copy" size={14} /> Copy as
         </button>
       </Menu.Target>

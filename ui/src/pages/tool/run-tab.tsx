@@ -6,7 +6,7 @@ import { useHints } from '../../form/use-hints.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { Results } from './results.tsx';
 import classes from './run.module.css';
-import { RunBar } from './run-bar.tsx';
+import { CopyMenu, RunBar } from './run-bar.tsx';
 import toolClasses from './tool.module.css';
 import type { ToolDetail } from './tool-types.ts';
 import { type Run, useRuns } from './use-runs.ts';
@@ -43,7 +43,6 @@ export function RunTab({ tool, initial }: RunTabProps) {
           <Examples tool={tool} onTake={given.replace} />
         </div>
         <RunBar
-          tool={tool.name}
           given={given}
           profile={profile}
           onProfile={setProfile}
@@ -53,7 +52,16 @@ export function RunTab({ tool, initial }: RunTabProps) {
         />
       </section>
       <section className={classes.right} aria-label="Arguments as JSON, and results">
-        <div className={classes.paneHead}>Arguments</div>
+        <div className={classes.paneHead}>
+          Arguments
+          <span className={toolClasses.grow} />
+          <CopyMenu
+            tool={tool.name}
+            argumentsText={given.text}
+            profile={profile}
+            isBlocked={given.blocked !== undefined}
+          />
+        </div>
         <div className={classes.editor}>
           <Suspense fallback={<pre className={classes.waitingEditor}>{given.text}</pre>}>
             <JsonEditor

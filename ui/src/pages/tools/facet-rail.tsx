@@ -18,7 +18,8 @@ const DANGER_WORDS: Readonly<Record<string, string>> = { read: 'reads', write: '
 const FEW = 8;
 
 interface FacetRailProps {
-  readonly rows: readonly ToolRow[];
+  /** Absent while they are loading. */
+  readonly rows: readonly ToolRow[] | undefined;
   readonly filters: Filters;
   onFilters(filters: Filters): void;
 }
@@ -26,10 +27,11 @@ interface FacetRailProps {
 /** The facets with their counts. Values of one facet widen, several facets narrow. */
 export function FacetRail({ rows, filters, onFilters }: FacetRailProps) {
   const counts = useMemo(
-    () => FACETS.map((facet) => [facet, countFacet(rows, filters, facet)] as const),
+    () => FACETS.map((facet) => [facet, countFacet(rows ?? [], filters, facet)] as const),
     [rows, filters],
   );
   const isNarrowed = Object.keys(filters).length > 0;
+  if (rows === undefined) return <div className={classes.rail} />; // keeps the place of the filters
   if (!isNarrowed && counts.every(([, values]) => values.length < 2)) return null;
   return (
     <aside className={classes.rail} aria-label="Filters">

@@ -13,6 +13,8 @@ import toolsClasses from './tools.module.css';
 import type { LeftOut, SourceRow } from './use-tools.ts';
 
 export const ROW_HEIGHT = 32;
+/** What was found has a second line: why. */
+export const HIT_HEIGHT = 52;
 
 /** A line of the list. */
 export type ListItem =
@@ -40,9 +42,7 @@ const COLUMNS: readonly (readonly [Sort | undefined, string, string?])[] = [
 /** What was found stands in the order of its score. */
 const SEARCH_COLUMNS: typeof COLUMNS = [
   [undefined, 'Score'],
-  [undefined, 'Name'],
-  [undefined, 'Why'],
-  [undefined, 'Description'],
+  [undefined, 'Tool, and why it was found'],
   [undefined, 'Effect'],
   [undefined, 'Source'],
   [undefined, 'Tokens', 'figure'],
@@ -113,19 +113,30 @@ function ToolCells({ tool, hit }: ToolCellsProps) {
           {hit.score.toFixed(2)}
         </td>
       )}
-      <td className={classes.name}>
-        <Link href={`/tools/${encodeURIComponent(tool.name)}`} className={classes.link}>
-          <VisibleText text={tool.name} limit={100} />
-        </Link>
-      </td>
-      {hit !== undefined && (
-        <td className={classes.why} title={hit.why.slice(0, 500)}>
-          <VisibleText text={hit.why} limit={160} />
+      {hit === undefined ? (
+        <>
+          <td className={classes.name}>
+            <ToolLink name={tool.name} />
+          </td>
+          <td className={classes.says}>
+            <FirstLine text={tool.description} />
+          </td>
+        </>
+      ) : (
+        <td>
+          <div className={classes.found}>
+            <span className={classes.name}>
+              <ToolLink name={tool.name} />
+            </span>
+            <span className={classes.foundSays}>
+              <FirstLine text={tool.description} />
+            </span>
+          </div>
+          <div className={classes.why} title={hit.why.slice(0, 500)}>
+            <VisibleText text={hit.why} limit={240} />
+          </div>
         </td>
       )}
-      <td className={classes.says}>
-        <VisibleText text={tool.description.split('\n')[0] ?? ''} limit={200} />
-      </td>
       <td>
         <Danger danger={tool.danger} />
       </td>
@@ -145,6 +156,18 @@ function ToolCells({ tool, hit }: ToolCellsProps) {
       {hit === undefined && <UseCells tool={tool} />}
     </>
   );
+}
+
+function ToolLink({ name }: { readonly name: string }) {
+  return (
+    <Link href={`/tools/${encodeURIComponent(name)}`} className={classes.link}>
+      <VisibleText text={name} limit={100} />
+    </Link>
+  );
+}
+
+function FirstLine({ text }: { readonly text: string }) {
+  return <VisibleText text={text.split('\n')[0] ?? ''} limit={200} />;
 }
 
 /** How much the tool is used: what costs tokens and is never called shows. */

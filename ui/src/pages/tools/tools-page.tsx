@@ -5,7 +5,7 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { VirtualRows } from '../../parts/virtual-rows.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { FacetRail } from './facet-rail.tsx';
-import { ListHead, type ListItem, ListRow, ROW_HEIGHT } from './list-rows.tsx';
+import { HIT_HEIGHT, ListHead, type ListItem, ListRow, ROW_HEIGHT } from './list-rows.tsx';
 import { Confidence, NothingHere, SearchField } from './search-parts.tsx';
 import { FACETS, type Filters, filterRows, SORTS, type Sort, sortRows, type ToolRow } from './tool-rows.ts';
 import classes from './tools.module.css';
@@ -26,15 +26,18 @@ export function ToolsPage() {
   const [, navigate] = useLocation();
   const field = useRef<HTMLInputElement>(null);
   const { chosen, onFieldKey } = useListKeys(items, field, (item) => navigate(addressOf(item)));
-  const found = items.filter(({ kind }) => kind === 'tool').length;
+  // The list appears when all that stands above and in it is known, so that nothing moves.
+  const [isAsked] = useState(words.trim() !== '');
+  const isSearching = isAsked && words.trim() !== '' && answer === undefined && search.error === null;
+  const shown = isSearching || trouble.isLoading ? undefined : rows;
   return (
     <>
       <PageHeader title="Tools">{rows !== undefined && <Totals rows={rows} total={total} />}</PageHeader>
       <SearchField ref={field} words={words} onWords={setWords} onKeyDown={onFieldKey} />
       <div className={classes.page}>
-        <FacetRail rows={rows ?? []} filters={filters} onFilters={setFilters} />
+        <FacetRail rows={rows} filters={filters} onFilters={setFilters} />
         <div className={classes.main} data-words={answer?.words}>
-          {answer !== undefined && <Confidence answer={answer} found={found} />}
+          {shown !== undefined && answer !== undefined && <Confidence answer={answer} found={items.length} />}
           {search.error !== null && words !== '' && (
             <p className={classes.note} role="alert">
               The search failed: <VisibleText text={search.error.message} />
@@ -43,17 +46,17 @@ export function ToolsPage() {
           {rows === undefined && error !== null && (
             <CouldNotLoad what="The tools" message={error.message} onRetry={() => void refetch()} />
           )}
-          {rows === undefined && error === null && <div className={classes.skeleton} aria-hidden="true" />}
-          {rows !== undefined && items.length === 0 && (
+          {shown === undefined && error === null && <div className={classes.skeleton} aria-hidden="true" />}
+          {shown !== undefined && items.length === 0 && (
             <NothingHere
-              narrowedBy={rows.length === 0 ? undefined : answer === undefined ? 'filters' : 'words'}
+              narrowedBy={shown.length === 0 ? undefined : answer === undefined ? 'filters' : 'words'}
               onClear={showAll}
             />
           )}
-          {rows !== undefined && items.length > 0 && (
+          {shown !== undefined && items.length > 0 && (
             <VirtualRows
               count={items.length}
-              rowHeight={ROW_HEIGHT}
+              rowHeight={answer === undefined ? ROW_HEIGHT : HIT_HEIGHT}
               chosen={chosen}
               label="Tools"
               head={<ListHead isSearch={answer !== undefined} sort={sort} isBackwards={isBackwards} onSort={setSort} />}

@@ -62,6 +62,7 @@ export function useTrouble() {
     queryFn: ({ signal }) => api<Facets>('/api/tools/facets', { signal }),
   });
   return {
+    isLoading: sources.isLoading,
     // A source that is ready and has a reason left something out.
     sources: sources.data?.sources.filter(({ state, reason }) => state !== 'ready' || reason !== undefined) ?? [],
     leftOut: facets.data?.leftOut ?? [],

@@ -1,0 +1,82 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { openConsole, useBrowser, useServer } from './harness.ts';
+
+useBrowser();
+const server = useServer();
+
+/** Each page, with the heading or text that is there once it is complete. */
+const PAGES: Readonly<Record<string, string>> = {
+  '/tools': 'absence_assign',
+  '/tools?q=cancel%20an%20order': 'order_delete',
+  '/tools/report_build': 'Last calls',
+  '/tools/report_build?tab=definition': 'includeTaxes',
+  '/approvals': 'First request of this caller for this tool.',
+  '/calls': 'coupon_delete',
+  '/calls?view=conversations': 'chat-script',
+  '/sources': 'ECONNREFUSED',
+  '/sources/ledger': 'Server output',
+};
+
+/** A page that keeps what moved by itself since it was loaded. */
+async function openAt(width: number): Promise<Page> {
+  const page = await openConsole(server(), { path: '/assets/icon.svg', width, height: 800 });
+  await page.addInitScript(() => {
+    const own = globalThis as unknown as {
+      shifted: string[];
+      PerformanceObserver: new (
+        listener: (list: { getEntries(): { value: number; sources: { node?: { textContent: string } }[] }[] }) => void,
+      ) => { observe(options: object): void };
+    }; // in the browser, whose types this project does not have
+    own.shifted = [];
+    new own.PerformanceObserver((list) => {
+      for (const { value, sources } of list.getEntries())
+        if (value > 0.01) own.shifted.push(`${value}: ${sources[0]?.node?.textContent.slice(0, 80)}`);
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+  return page;
+}
+
+async function goTo(page: Page, path: string, text: string): Promise<void> {
+  await page.goto(`${server().url}${path}`);
+  await page.getByText(text).filter({ visible: true }).first().waitFor();
+  await page.getByRole('status').filter({ hasText: 'Live' }).waitFor();
+}
+
+/** Places that the reader would have to scroll sideways. The editor of JSON scrolls by itself. */
+const tooWide = (page: Page) =>
+  page.evaluate(() => {
+    interface Element {
+      readonly scrollWidth: number;
+      readonly clientWidth: number;
+      readonly className: string;
+      readonly tagName: string;
+    }
+    const { document, getComputedStyle } = globalThis as unknown as {
+      document: { querySelectorAll(what: string): Iterable<Element> };
+      getComputedStyle(element: Element): { readonly overflowX: string };
+    }; // in the browser
+    return [...document.querySelectorAll('html, main, main *:not([class^="cm-"]), nav')]
+      .filter(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth + 1)
+      .filter((element) => element.tagName === 'HTML' || /auto|scroll/.test(getComputedStyle(element).overflowX))
+      .map(
+        ({ tagName, className, scrollWidth, clientWidth }) => `${tagName} ${className} ${scrollWidth}>${clientWidth}`,
+      );
+  });
+
+describe.each([1024, 1280, 1440])('at a width of %d pixels', (width) => {
+  it('every page has all of its columns in view, and nothing moves while it loads', async () => {
+    const page = await openAt(width);
+    const [call] = await server().crib.calls.list({ tool: 'execute_script', limit: 1 });
+    const places = {
+      ...PAGES,
+      [`/calls/${call?.callId}`]: 'Audit',
+      [`/calls/${call?.callId}?view=waterfall`]: 'Audit',
+    };
+    for (const [path, text] of Object.entries(places)) {
+      await goTo(page, path, text);
+      expect(await tooWide(page), path).toEqual([]);
+      expect(await page.evaluate(() => (globalThis as unknown as { shifted: string[] }).shifted), path).toEqual([]);
+    }
+  });
+});
