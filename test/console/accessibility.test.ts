@@ -22,9 +22,18 @@ async function violations(page: Page, theme: 'light' | 'dark'): Promise<readonly
 
 const PLACES: Readonly<Record<string, string>> = {
   '/tools': 'Tools',
+  '/tools?q=cancel%20an%20order': 'Tools',
   '/tools/order_list': 'Tools',
+  '/tools/report_build?tab=definition': 'Tools',
+  '/tools/report_build?tab=history': 'Tools',
+  '/tools/report_build?tab=explain': 'Tools',
   '/approvals': 'Approvals',
+  '/approvals?tab=answered': 'Approvals',
+  '/approvals?tab=remembered': 'Approvals',
   '/calls': 'Calls',
+  '/calls?view=conversations': 'Calls',
+  '/calls/CALL': 'Calls',
+  '/calls/CALL?view=waterfall': 'Calls',
   '/sources': 'Sources',
   '/sources/ledger': 'Sources',
 };
@@ -32,8 +41,9 @@ const PLACES: Readonly<Record<string, string>> = {
 describe.each(['light', 'dark'] as const)('the %s theme', (theme) => {
   it('has no serious violation on any page', async () => {
     const page = await openConsole(server(), { theme });
+    const [call] = await server().crib.calls.list({ tool: 'execute_script', limit: 1 });
     for (const [path, heading] of Object.entries(PLACES)) {
-      await page.goto(`${server().url}${path}`);
+      await page.goto(`${server().url}${path.replace('CALL', call?.callId ?? '')}`);
       await page.getByRole('heading', { level: 1, name: heading }).waitFor();
       await page.getByRole('status').filter({ hasText: 'Live' }).waitFor();
       await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0);

@@ -71,11 +71,11 @@ function FieldTable({ schema, root, depth }: FieldTableProps) {
   const rows = rowsOf(field);
   if (rows.length === 0) return <p className="soft">{depth === 0 ? 'None.' : 'Nothing more is said about it.'}</p>;
   return (
-    <div role={depth === 0 ? 'table' : undefined} className={depth === 0 ? classes.fields : classes.innerFields}>
+    <dl className={depth === 0 ? classes.fields : classes.innerFields}>
       {rows.map(({ name, schema: inner, isRequired }) => (
         <FieldLine key={name} name={name} isRequired={isRequired} schema={inner} root={root} depth={depth} />
       ))}
-    </div>
+    </dl>
   );
 }
 
@@ -90,13 +90,13 @@ function FieldLine({ name, isRequired, schema, root, depth }: FieldLineProps) {
   const hasParts = rowsOf(field).length > 0 && depth < MAX_DEPTH;
   return (
     <div className={classes.field}>
-      <div>
+      <dt>
         <span className="name">
           <VisibleText text={name} limit={100} />
         </span>
         {isRequired && <span className={classes.required}>required</span>}
-      </div>
-      <div>
+      </dt>
+      <dd>
         <span className="soft">{field.isNullable ? `${field.type} or null` : field.type}</span>
         {field.preset !== undefined && <span className="faint"> · default {field.preset.slice(0, 100)}</span>}
         {field.limits.length > 0 && (
@@ -117,7 +117,7 @@ function FieldLine({ name, isRequired, schema, root, depth }: FieldLineProps) {
         )}
         {field.kind === 'choice' && <Choices field={field} />}
         {hasParts && isOpen && <FieldTable schema={schema} root={root} depth={depth + 1} />}
-      </div>
+      </dd>
     </div>
   );
 }
