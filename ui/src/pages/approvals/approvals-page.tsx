@@ -5,6 +5,7 @@ import type { Approval } from '../../parts/approval/approval-types.ts';
 import { ApprovalCard } from '../../parts/approval-card.tsx';
 import { CouldNotLoad } from '../../parts/could-not-load.tsx';
 import { Empty } from '../../parts/empty.tsx';
+import { FirstCall } from '../../parts/first-call.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { SkeletonRows } from '../../parts/skeleton.tsx';
 import { useOpenKeys } from '../../parts/use-open-keys.ts';
@@ -98,10 +99,8 @@ function NothingWaits({ tab }: { readonly tab: Tab }) {
     );
   return (
     <Empty title="No call waits for approval.">
-      <p className="soft">
-        A call of a destructive tool appears here at once. Try one:{' '}
-        <code>toolcrib call delete_note --title Groceries</code>
-      </p>
+      <p className="soft">A call that needs your approval appears here at once, and in the title of this tab.</p>
+      <FirstCall danger="destructive" says="To see one, run" />
     </Empty>
   );
 }

@@ -2,6 +2,7 @@ import { useCallback, useMemo, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { CouldNotLoad } from '../../parts/could-not-load.tsx';
 import { Empty } from '../../parts/empty.tsx';
+import { FirstCall } from '../../parts/first-call.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { SkeletonRows } from '../../parts/skeleton.tsx';
 import { CallDetail } from './call-detail.tsx';
@@ -189,9 +190,7 @@ function LogOrWhyNot({ log, view, id, isFiltered, scroller, onOpen }: LogOrWhyNo
       </Empty>
     ) : (
       <Empty title="No call was made yet.">
-        <p className="soft">
-          Make one: <code>toolcrib call roll_dice --sides 6</code>
-        </p>
+        <FirstCall danger="read" says="Calls of every door appear here at once. Run" />
       </Empty>
     );
   if (view === 'conversations')

@@ -35,8 +35,8 @@ export function SourcesPage({ id }: { readonly id: string | undefined }) {
         <div className={classes.main}>
           {data === undefined && error === null && <SkeletonRows count={8} />}
           {error !== null && <CouldNotLoad what="The sources" message={error.message} onRetry={() => void refetch()} />}
-          {data?.sources.length === 0 && <NoSources />}
           {data !== undefined && data.sources.length > 0 && <SourceTable sources={data.sources} chosen={id} />}
+          {data?.sources.every(isEmpty) && <NoSources />}
         </div>
         {id !== undefined && data !== undefined && <SourceDetail key={id} name={id} source={open} />}
       </div>
@@ -45,9 +45,14 @@ export function SourcesPage({ id }: { readonly id: string | undefined }) {
   );
 }
 
+/** True for a source that every crib has, as long as it brings nothing. */
+function isEmpty({ state, toolCount }: SourceRow): boolean {
+  return state === 'ready' && toolCount === 0;
+}
+
 function NoSources() {
   return (
-    <Empty title="No sources yet.">
+    <Empty title="No source brings tools yet.">
       <p className="soft">A source brings tools: an MCP server, an OpenAPI document, a folder of specs or functions.</p>
       <CopyLine text="toolcrib add mcp NAME -- npx -y @modelcontextprotocol/server-memory" />
     </Empty>

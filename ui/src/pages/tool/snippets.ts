@@ -1,3 +1,5 @@
+import { quoteForShell } from '../../parts/call-command.ts';
+
 /** A call to be copied. */
 export interface SnippetCall {
   readonly tool: string;
@@ -21,10 +23,6 @@ export function toSnippets(call: SnippetCall): readonly Snippet[] {
     { name: 'Command line', text: toCommandLine(call) },
     { name: 'MCP', text: toMcp(call) },
   ];
-}
-
-function quoteForShell(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 function bodyOf({ argumentsText, profile }: SnippetCall): string {

@@ -1,4 +1,5 @@
 import type { KeyboardEvent, Ref } from 'react';
+import { CopyLine } from '../../parts/copy-line.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Status } from '../../parts/status.tsx';
@@ -82,7 +83,7 @@ export function NothingHere({ narrowedBy, onClear }: NothingHereProps) {
       <p className="soft">
         Add the MCP servers of another client, or write a file of tools; the server sees it at once.
       </p>
-      <pre className={classes.command}>toolcrib init --from mcp.json</pre>
+      <CopyLine text="toolcrib init --from mcp.json" />
     </Empty>
   );
 }
