@@ -32,7 +32,7 @@ function pidOfNotes(): number {
 describe('the page of the sources', () => {
   it('shows health, the last error, what a source waits for, and counts the failed ones beside the page', async () => {
     const page = await openConsole(server(), { path: '/sources' });
-    await expect.poll(() => row(page, 'shop').innerText()).toMatch(/Ready\s+44/);
+    await expect.poll(() => row(page, 'shop').innerText()).toMatch(/modules\s+Ready\s+44/);
     expect(await row(page, 'analytics').innerText()).toContain('ECONNREFUSED 10.0.4.17:5432');
     expect(await row(page, 'ledger').innerText()).toMatch(/Starting[\s\S]*reading 48,211 entries/);
     await page.getByText('7 ready · 1 starting · 1 failed').waitFor();
@@ -45,6 +45,10 @@ describe('the page of the sources', () => {
   it('opens a source at its address; J and K move, Esc closes', async () => {
     const page = await openConsole(server(), { path: '/sources/ledger' });
     await detail(page, 'ledger').getByText('Waits for').waitFor();
+    await detail(page, 'ledger').getByText('mcp.args: ./ledger-server.js').waitFor();
+    await detail(page, 'ledger')
+      .getByText(/toolcrib\.yaml:\d+/)
+      .waitFor();
     await expect.poll(() => page.getByRole('log').innerText()).toContain('reading 48,211 entries of 2026');
     await page.keyboard.press('k');
     await detail(page, 'analytics').getByText('Last error').waitFor();

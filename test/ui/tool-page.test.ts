@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { localParts, toRfc3339 } from '../../ui/src/form/rfc3339.ts';
 import { parseJson } from '../../ui/src/json/json-text.ts';
+import { toEntries } from '../../ui/src/pages/sources/source-entries.ts';
 import { toBody } from '../../ui/src/pages/tool/call-request.ts';
 import { toSnippets } from '../../ui/src/pages/tool/snippets.ts';
 import { countFacet, filterRows, sortRows, type ToolRow } from '../../ui/src/pages/tools/tool-rows.ts';
+import { toCallCommand } from '../../ui/src/parts/call-command.ts';
 import { isMarkdown, readAnswer } from '../../ui/src/result/call-answer.ts';
 import { compareJson } from '../../ui/src/result/compare-json.ts';
 
@@ -26,12 +28,42 @@ describe('a call to be copied', () => {
     }
   });
 
+  it('has a word for each required argument where none was entered', () => {
+    expect(toCallCommand('remove_file', { required: ['path'] })).toBe('toolcrib call remove_file path=PATH');
+    expect(toCallCommand('look', {})).toBe('toolcrib call look');
+    const program = `toolcrib() { printf '%s|' "$@"; }; ${toCallCommand('it', { required: ["a'; rm -rf $HOME"] })}`;
+    expect(execFileSync('sh', ['-c', program], { encoding: 'utf8', env: {} })).toBe(
+      "call|it|a'; rm -rf $HOME=A'; RM -RF $HOME|",
+    );
+  });
+
   it('keeps every digit of the arguments, and so does the request', () => {
     const large = { ...call, argumentsText: '{"id":90071992547409931234}' };
     for (const { name, text } of toSnippets(large)) expect(text, name).toContain('90071992547409931234');
     expect(toBody({ ...large, mode: 'dry run' })).toBe(
       '{"arguments":{"id":90071992547409931234},"profile":"o\'brien","dryRun":true}',
     );
+  });
+});
+
+describe('the entries of sources', () => {
+  it('have a type, their values and their place; other sections do not count', () => {
+    const entries = toEntries([
+      { path: '/sources/notes/trust', value: true, from: 'toolcrib.yaml:2' },
+      { path: '/sources/notes/mcp/args', value: ['a.js', '-v'], from: 'toolcrib.yaml:3' },
+      { path: '/sources/a~1b/files', value: './specs', from: 'toolcrib.yaml:4' },
+      { path: '/profiles/notes/mcp', value: 1, from: 'toolcrib.yaml:9' },
+    ]);
+    expect([...entries.keys()]).toEqual(['notes', 'a/b']);
+    expect(entries.get('notes')).toEqual({
+      type: 'mcp',
+      values: [
+        { name: 'trust', text: 'true' },
+        { name: 'mcp.args', text: 'a.js -v' },
+      ],
+      from: 'toolcrib.yaml:2',
+    });
+    expect(entries.get('a/b')?.type).toBe('files');
   });
 });
 

@@ -13,6 +13,7 @@ import { MEANINGS, type SourceRow, STATES } from './source-types.ts';
 import sourcesClasses from './sources.module.css';
 import { StopDialog } from './stop-dialog.tsx';
 import { ResumeButton } from './stops-in-force.tsx';
+import { useSourceEntries } from './use-source-entries.ts';
 
 interface SourceDetailProps {
   readonly name: string;
@@ -137,6 +138,7 @@ function Health({ source }: { readonly source: SourceRow }) {
         )}
         {toolCount > 0 && <span className="soft">, about {tokens.toLocaleString('en')} tokens</span>}
       </dd>
+      <Entry name={name} />
       {runsOn !== undefined && (
         <>
           <dt>Runs on</dt>
@@ -144,5 +146,31 @@ function Health({ source }: { readonly source: SourceRow }) {
         </>
       )}
     </dl>
+  );
+}
+
+/** The entry of the configuration, as it is written. */
+function Entry({ name }: { readonly name: string }) {
+  const entry = useSourceEntries()?.get(name);
+  if (entry === undefined) return null;
+  return (
+    <>
+      <dt>Configured</dt>
+      <dd>
+        <div className={classes.entry}>
+          {entry.values.map(({ name: member, text }) => (
+            <div key={member}>
+              <span className="faint">
+                <VisibleText text={member} limit={80} />:
+              </span>{' '}
+              <VisibleText text={text} limit={400} />
+            </div>
+          ))}
+        </div>
+        <div className="soft">
+          in <VisibleText text={entry.from} limit={200} />
+        </div>
+      </dd>
+    </>
   );
 }

@@ -4,6 +4,7 @@ import { Status } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { type SourceRow, STATES } from './source-types.ts';
 import classes from './sources.module.css';
+import { useSourceEntries } from './use-source-entries.ts';
 
 interface SourceTableProps {
   readonly sources: readonly SourceRow[];
@@ -13,16 +14,22 @@ interface SourceTableProps {
 /** The sources in the order of the configuration. J and K move, Esc closes the detail. */
 export function SourceTable({ sources, chosen }: SourceTableProps) {
   useKeys(sources, chosen);
+  const entries = useSourceEntries();
   return (
     <table className={classes.table}>
       <thead>
         <tr>
           <th scope="col">Source</th>
-          <th scope="col">State</th>
+          <th scope="col" className={classes.type}>
+            Type
+          </th>
+          <th scope="col" className={classes.state}>
+            State
+          </th>
           <th scope="col" className={classes.number}>
             Tools
           </th>
-          <th scope="col" className={classes.number}>
+          <th scope="col" className={classes.tokens}>
             Tokens
           </th>
           <th scope="col" className={classes.wide}>
@@ -32,14 +39,25 @@ export function SourceTable({ sources, chosen }: SourceTableProps) {
       </thead>
       <tbody>
         {sources.map((source) => (
-          <Row key={source.name} source={source} isChosen={source.name === chosen} />
+          <Row
+            key={source.name}
+            source={source}
+            type={entries === undefined ? '' : (entries.get(source.name)?.type ?? 'built in')}
+            isChosen={source.name === chosen}
+          />
         ))}
       </tbody>
     </table>
   );
 }
 
-function Row({ source, isChosen }: { readonly source: SourceRow; readonly isChosen: boolean }) {
+interface RowProps {
+  readonly source: SourceRow;
+  readonly type: string;
+  readonly isChosen: boolean;
+}
+
+function Row({ source, type, isChosen }: RowProps) {
   const { name, state, reason, toolCount, tokens, stop } = source;
   const [tone, word] = STATES[state];
   return (
@@ -49,12 +67,13 @@ function Row({ source, isChosen }: { readonly source: SourceRow; readonly isChos
           <VisibleText text={name} limit={60} />
         </Link>
       </td>
+      <td className={`${classes.type} soft`}>{type}</td>
       <td>
         <Status tone={tone}>{word}</Status>
         {stop !== undefined && <span className={classes.stopped}>Stopped</span>}
       </td>
       <td className={classes.number}>{toolCount}</td>
-      <td className={`${classes.number} soft`}>{tokens.toLocaleString('en')}</td>
+      <td className={`${classes.tokens} soft`}>{tokens.toLocaleString('en')}</td>
       <td className={`${classes.wide} soft`} title={reason?.slice(0, 1000)}>
         {reason !== undefined && <VisibleText text={reason} limit={200} />}
       </td>
