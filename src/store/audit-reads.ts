@@ -60,7 +60,7 @@ function holdMember(hold: (condition: string, ...values: readonly SqlValue[]) =>
 /** Counts calls by tool and caller. The index has all columns, so no entry is read. */
 export async function readUse(engine: SqlEngine, since: number): Promise<readonly ToolUse[]> {
   const rows = await engine.scan({
-    sql: `SELECT tool, caller, count(*) AS total, max(at) AS last_at,
+    sql: `SELECT tool, caller, sum(CASE WHEN outcome = 'waiting' THEN 0 ELSE 1 END) AS total, max(at) AS last_at,
         sum(CASE WHEN outcome IN ('done', 'waiting') THEN 0 ELSE 1 END) AS failed
       FROM toolcrib_audit WHERE at >= ? AND outcome NOT IN ${NO_CALLS} GROUP BY tool, caller`,
     params: [since],

@@ -41,7 +41,7 @@ export const LISTED_TOOL = object({
   tokens: whole('Estimated token cost of its definition in the OpenAI format.'),
   'since?': time('Since when the list of its source is stale.'),
   'lastUsedAt?': time('Its last call of the last 30 days. Only for operators.'),
-  'calls30Days?': whole('Number of calls in the last 30 days. Only for operators.'),
+  'calls30Days?': whole('Number of calls that ended in the last 30 days. Only for operators.'),
   'stopped?': { const: true, description: 'An emergency stop refuses its calls. Only for operators.' },
 });
 

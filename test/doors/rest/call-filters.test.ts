@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ToolCall, ToolInput } from '../../../src/index.ts';
 import { execute, serve } from './served.ts';
 
@@ -183,6 +183,17 @@ describe('use', () => {
     expect(await order('name')).toEqual((await order('catalog')).toSorted());
     expect((await ask('/api/tools?sort=calls', { token: key })).status).toBe(403);
     expect((await ask('/api/tools?sort=tokens', { token: key })).status).toBe(200);
+  });
+
+  it('of a call that waited for an approval is one call', async () => {
+    const { ask, crib, token } = await serve({ access: true });
+    onTestFinished(crib.runParked());
+    const { json } = await execute(ask, 'wipe', { what: 'all' }, {}, token);
+    await ask(`/api/approvals/${json.waiting.id}`, { token, body: { decision: 'approve' } });
+    const wiped = async () => (await ask('/api/tools/wipe/stats', { token })).json;
+    await expect.poll(async () => (await wiped()).byOutcome).toEqual({ waiting: 1, done: 1 });
+    expect(await wiped()).toMatchObject({ calls: 1, failed: 0 });
+    await expect.poll(async () => (await ask('/api/tools?pattern=wipe', { token })).json.tools[0].calls30Days).toBe(1);
   });
 });
 

@@ -1022,6 +1022,7 @@ export interface operations {
                     "application/json": {
                         tool: string;
                         days: number;
+                        /** @description Calls that have ended. */
                         calls: number;
                         failed: number;
                         /** @description From 0 to 1. */
@@ -1160,7 +1161,7 @@ export interface operations {
                              * @description Its last call of the last 30 days. Only for operators.
                              */
                             lastUsedAt?: string;
-                            /** @description Number of calls in the last 30 days. Only for operators. */
+                            /** @description Number of calls that ended in the last 30 days. Only for operators. */
                             calls30Days?: number;
                             /**
                              * @description An emergency stop refuses its calls. Only for operators.

@@ -64,7 +64,7 @@ export const FACET_ROUTES: readonly Route[] = [
         schema: object({
           tool: text(),
           days: whole(),
-          calls: whole(),
+          calls: whole('Calls that have ended.'),
           failed: whole(),
           errorRate: number('From 0 to 1.'),
           'p50Ms?': number(),
@@ -149,7 +149,8 @@ async function describeCalls({ crib, params }: RouteRequest) {
   const since = Date.now() - USE_DAYS * 86_400_000;
   const rows = await crib.calls.list({ tool: name, limit: LOOKED_AT, since });
   const ran = rows.filter(({ isReplayed }) => isReplayed !== true);
-  const failed = ran.filter(({ outcome }) => outcome !== 'done' && outcome !== 'waiting').length;
+  const ended = ran.filter(({ outcome }) => outcome !== 'waiting'); // a call that waited has another row
+  const failed = ended.filter(({ outcome }) => outcome !== 'done').length;
   const times = ran
     .flatMap(({ durationMs, outcome }) => (outcome === 'done' ? (durationMs ?? []) : []))
     .sort((a, b) => a - b);
@@ -157,9 +158,9 @@ async function describeCalls({ crib, params }: RouteRequest) {
   return ok({
     tool: name,
     days: USE_DAYS,
-    calls: ran.length,
+    calls: ended.length,
     failed,
-    errorRate: ran.length === 0 ? 0 : failed / ran.length,
+    errorRate: ended.length === 0 ? 0 : failed / ended.length,
     ...defined({ p50Ms: quantile(times, 0.5), p95Ms: quantile(times, 0.95) }),
     ...(newest !== undefined && { lastUsedAt: toTime(newest.at) }),
     byOutcome: outcomesOf(ran),

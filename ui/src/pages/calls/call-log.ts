@@ -85,9 +85,11 @@ function patch(before: CallRow | undefined, change: CallRow): CallRow {
 }
 
 /** One row for each call: a call that waited for an approval has two rows in the audit log. */
-export function mergeRows(rows: readonly CallRow[]): readonly CallRow[] {
+export function mergeRows<Row extends Pick<CallRow, 'callId' | 'outcome' | 'at'>>(
+  rows: readonly Row[],
+): readonly (Row & Pick<CallRow, 'waitedMs'>)[] {
   const places = new Map<string, number>();
-  const merged: CallRow[] = [];
+  const merged: (Row & Pick<CallRow, 'waitedMs'>)[] = [];
   for (const row of rows) {
     const place = places.get(row.callId);
     const newer = place === undefined ? undefined : merged[place];

@@ -8,6 +8,8 @@ import { useServerEvents } from '../../parts/live-events.ts';
 import { RelativeTime, toDuration } from '../../parts/relative-time.tsx';
 import { Status } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
+import { mergeRows } from '../calls/call-log.ts';
+import { toWords } from '../calls/call-types.ts';
 import runClasses from './run.module.css';
 import classes from './tool.module.css';
 import type { CallRow, ToolStats } from './tool-types.ts';
@@ -33,7 +35,7 @@ export function LastCalls({ tool }: { readonly tool: string }) {
   });
   useLiveCalls(tool);
   const ended = calls.data?.calls.filter((call): call is CallRow => call.outcome !== 'running');
-  const rows = ended ?? stats.data?.lastCalls ?? [];
+  const rows = mergeRows(ended ?? stats.data?.lastCalls ?? []);
   if (calls.error !== null) return null;
   return (
     <div className={runClasses.result}>
@@ -111,7 +113,7 @@ function CallTable({ rows }: { readonly rows: readonly CallRow[] }) {
             <td>
               <Link href={`/calls/${row.callId}`} className={classes.plainLink}>
                 <Status tone={row.outcome === 'done' ? 'good' : row.outcome === 'waiting' ? 'warn' : 'danger'}>
-                  {row.outcome}
+                  {toWords(row.outcome)}
                 </Status>
               </Link>
             </td>
