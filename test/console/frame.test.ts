@@ -48,6 +48,9 @@ describe('the frame by keyboard', () => {
       );
       expect(width, path).toBeLessThanOrEqual(390);
     }
+    await page.goto(`${server().url}/tools?q=delete%20an%20order`);
+    await page.getByRole('main').getByRole('link', { name: 'order_delete' }).click();
+    await page.getByRole('heading', { level: 1, name: 'order_delete' }).waitFor();
   });
 });
 
