@@ -208,12 +208,17 @@ const LIMITS: readonly (readonly [string, (value: string) => string])[] = [
   ['maximum', (value) => `at most ${value}`],
   ['exclusiveMaximum', (value) => `less than ${value}`],
   ['multipleOf', (value) => `a multiple of ${value}`],
-  ['minLength', (value) => `at least ${value} characters`],
-  ['maxLength', (value) => `at most ${value} characters`],
+  ['minLength', (value) => `at least ${counted(value, 'character')}`],
+  ['maxLength', (value) => `at most ${counted(value, 'character')}`],
   ['pattern', (value) => `matches ${value}`],
-  ['minItems', (value) => `at least ${value} items`],
-  ['maxItems', (value) => `at most ${value} items`],
+  ['minItems', (value) => `at least ${counted(value, 'item')}`],
+  ['maxItems', (value) => `at most ${counted(value, 'item')}`],
 ];
+
+/** 1 item, 2 items. */
+export function counted(value: string, word: string): string {
+  return `${value} ${word}${value === '1' ? '' : 's'}`;
+}
 
 function limitsOf(schema: Schema): readonly string[] {
   const limits = LIMITS.flatMap(([keyword, says]) => {

@@ -1,6 +1,7 @@
 import { type OutputUnit, Validator } from '@cfworker/json-schema';
 import { type JsonNode, parseJson } from '../json/json-text.ts';
 import { nodeAt, toPointer, toSteps, toValue } from '../json/json-value.ts';
+import { counted } from './field.ts';
 import { IS_REQUIRED, type Issue } from './issue.ts';
 import type { Schema } from './schema.ts';
 
@@ -76,7 +77,7 @@ function toIssue(error: OutputUnit, root: JsonNode): Issue {
 function wordsOf({ keyword, error }: OutputUnit, isText: boolean): string {
   const figures = /-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
   const limit = error.match(figures)?.at(-1) ?? '';
-  const characters = isText ? ' characters' : '';
+  const length = isText ? counted(limit, 'character') : limit;
   const words: Record<string, string> = {
     type: `must be ${/Expected "([\s\S]*)"\.$/.exec(error)?.[1]?.replaceAll('", "', ' or ') ?? 'of another type'}`,
     enum: 'must be one of the choices',
@@ -92,10 +93,10 @@ function wordsOf({ keyword, error }: OutputUnit, isText: boolean): string {
     exclusiveMinimum: `must be more than ${limit}`,
     exclusiveMaximum: `must be less than ${limit}`,
     multipleOf: `must be a multiple of ${limit}`,
-    minLength: `must have at least ${limit}${characters}`,
-    maxLength: `must have at most ${limit}${characters}`,
-    minItems: `must have at least ${limit} items`,
-    maxItems: `must have at most ${limit} items`,
+    minLength: `must have at least ${length}`,
+    maxLength: `must have at most ${length}`,
+    minItems: `must have at least ${counted(limit, 'item')}`,
+    maxItems: `must have at most ${counted(limit, 'item')}`,
   };
   return words[keyword] ?? error;
 }

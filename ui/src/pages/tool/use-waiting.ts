@@ -32,16 +32,22 @@ interface CallState {
   readonly result?: CallAnswer;
 }
 
-/** Reads a call or task as text first: its result keeps all digits. */
+interface FoundCall {
+  readonly state?: string;
+  readonly result?: object;
+  readonly call?: { readonly durationMs?: number };
+}
+
+/** Reads a call or task. The duration of a call is in its row of the audit log. */
 async function readCall(path: string, signal: AbortSignal): Promise<CallState> {
   const read = () => fetch(path, { headers: OWN_HEADER, signal });
   let response = await read();
   if (response.status === 401 && (await askForSignIn())) response = await read();
   const text = await response.text();
   if (!response.ok) return { state: 'unknown' };
-  const found = JSON.parse(text) as { state?: string; result?: object; task?: { state: string; result?: object } }; // one of both shapes
-  const { state = 'unknown', result } = found.task ?? found;
+  const found = JSON.parse(text) as FoundCall & { readonly task?: FoundCall }; // one of both shapes
+  const { state = 'unknown', result, call } = found.task ?? found;
   if (result === undefined) return { state };
   const status = 'ok' in result && result.ok === true ? 'done' : 'failed';
-  return { state, result: await readAnswerAside(JSON.stringify({ status, ...result })) };
+  return { state, result: await readAnswerAside(JSON.stringify({ status, durationMs: call?.durationMs, ...result })) };
 }
