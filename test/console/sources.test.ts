@@ -90,6 +90,24 @@ describe('the page of the sources', () => {
     await expect.poll(async () => (await changes.allInnerTexts())[0]).toContain('Ready');
   });
 
+  it('whose edited entry does not work is stale: the list of tools says so, and since when', async () => {
+    const { crib, folder } = server();
+    const file = join(folder, 'toolcrib.yaml');
+    const before = readFileSync(file, 'utf8');
+    writeFileSync(file, before.replace(/args: \[.*notes-server\.js"/, 'args: ["./away.js"'));
+    void crib.reload(); // it waits for the source that never answers
+    const page = await openConsole(server(), { path: '/tools?source=notes' });
+    const tool = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'notes_find' }) });
+    await expect.poll(() => tool.innerText()).toMatch(/stale\s+since\s+(now|\d+ s ago)/);
+    await page
+      .getByRole('row')
+      .filter({ hasText: /source stale since/ })
+      .waitFor();
+    writeFileSync(file, before);
+    void crib.reload(); // it waits for the source that never answers
+    await expect.poll(() => tool.innerText()).not.toContain('stale');
+  });
+
   it('stops a tool with a note, says who stopped it, and resumes it', async () => {
     const { crib } = server();
     const page = await openConsole(server(), { path: '/sources' });

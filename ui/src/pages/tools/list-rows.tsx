@@ -119,7 +119,7 @@ function ToolCells({ tool, hit }: ToolCellsProps) {
             <ToolLink name={tool.name} />
           </td>
           <td className={classes.says}>
-            <FirstLine text={tool.description} />
+            <FirstLine tool={tool} />
           </td>
         </>
       ) : (
@@ -129,7 +129,7 @@ function ToolCells({ tool, hit }: ToolCellsProps) {
               <ToolLink name={tool.name} />
             </span>
             <span className={classes.foundSays}>
-              <FirstLine text={tool.description} />
+              <FirstLine tool={tool} />
             </span>
           </div>
           <div className={classes.why} title={hit.why.slice(0, 500)}>
@@ -141,16 +141,7 @@ function ToolCells({ tool, hit }: ToolCellsProps) {
         <Danger danger={tool.danger} />
       </td>
       <td className={classes.source}>
-        {tool.stopped === true && <Status tone="danger">stopped</Status>}
-        {tool.stopped !== true && tool.status !== 'ready' && (
-          <Status tone={tool.status === 'stale' ? 'warn' : 'danger'}>{tool.status}</Status>
-        )}
         <VisibleText text={tool.source} limit={40} />
-        {tool.since !== undefined && (
-          <span className="faint">
-            since <RelativeTime at={tool.since} />
-          </span>
-        )}
       </td>
       <td data-look="figure">{tool.tokens.toLocaleString('en')}</td>
       {hit === undefined && <UseCells tool={tool} />}
@@ -166,8 +157,20 @@ function ToolLink({ name }: { readonly name: string }) {
   );
 }
 
-function FirstLine({ text }: { readonly text: string }) {
-  return <VisibleText text={text.split('\n')[0] ?? ''} limit={200} />;
+/** Why a tool cannot be called or may be out of date, then what it does. */
+function FirstLine({ tool: { stopped, status, since, description } }: { readonly tool: ToolRow }) {
+  const state = stopped === true ? 'stopped' : status;
+  return (
+    <>
+      {state !== 'ready' && <Status tone={state === 'stale' ? 'warn' : 'danger'}>{state}</Status>}{' '}
+      {since !== undefined && (
+        <>
+          since <RelativeTime at={since} />{' '}
+        </>
+      )}
+      <VisibleText text={description.split('\n')[0] ?? ''} limit={200} />
+    </>
+  );
 }
 
 /** How much the tool is used: what costs tokens and is never called shows. */
