@@ -17,8 +17,8 @@ interface Picture {
 }
 
 const PICTURES: Readonly<Record<string, Picture>> = {
-  tools: { path: '/tools' },
-  'tools-search': { path: '/tools?q=cancel%20an%20order' },
+  tools: { path: '/tools?sort=calls' },
+  'tools-search': { path: '/tools?q=delete%20an%20invoice' },
   tool: {
     path: '/tools/order_list',
     async prepare(page) {
@@ -45,6 +45,7 @@ const PICTURES: Readonly<Record<string, Picture>> = {
   },
   'approvals-phone': { path: '/approvals', width: 390, height: 844 },
   calls: { path: '/calls' },
+  conversations: { path: '/calls?view=conversations' },
   sources: { path: '/sources/ledger' },
   palette: {
     path: '/sources',
@@ -60,9 +61,11 @@ const PICTURES: Readonly<Record<string, Picture>> = {
 const { crib, folder, close } = await openFixture();
 const server = await serveCrib(crib, folder);
 mkdirSync(FOLDER, { recursive: true });
+const request = await requestAgain();
 const script = (await crib.calls.list({ tool: 'execute_script', limit: 1 }))[0];
 const pictures = {
   ...PICTURES,
+  approvals: { ...PICTURES.approvals, path: `/approvals/${request}` },
   ...(script !== undefined && {
     call: { path: `/calls/${script.callId}` },
     waterfall: {
@@ -79,6 +82,22 @@ for (const [name, picture] of Object.entries(pictures))
 await server.stop();
 await closeBrowser();
 await close();
+
+/** A request of a caller whose last one was approved, so that the picture shows what differs. */
+async function requestAgain(): Promise<string> {
+  const chest = await crib.open('assistant', { id: 'support-agent', roles: ['support'] });
+  const ask = async (input: object): Promise<string> => {
+    const result = await chest.call('customer_delete', input, {
+      park: true,
+      conversation: 'chat-4410',
+      turn: 'turn-2',
+    });
+    return result.status === 'waiting' ? result.waiting.id : '';
+  };
+  const first = await ask({ id: 'customer-39', reason: 'Duplicate of customer-12.' });
+  await crib.approvals.answer(first, { decision: 'approve' }, { id: 'grace', operator: true });
+  return ask({ id: 'customer-41', reason: 'Asked for erasure on 12 November, ticket 4410. Nothing is owed.' });
+}
 
 async function take(file: string, picture: Picture, theme: 'light' | 'dark'): Promise<void> {
   const { path, width = 1440, height = 900, isStranger, prepare } = picture;
