@@ -62,7 +62,7 @@ function partText(part: CallAnswer['parts'][number]): string {
 function Changes({ changes, same }: { readonly changes: readonly JsonChange[]; readonly same: string }) {
   if (changes.length === 0) return <p className="soft">{same}</p>;
   return (
-    <table className={classes.table}>
+    <table className={`${classes.table} ${classes.compared}`}>
       <thead>
         <tr>
           <th>Place</th>

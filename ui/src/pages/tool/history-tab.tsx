@@ -93,10 +93,10 @@ function VersionSection({ version, isFirst }: { readonly version: Version; reado
         <div key={`${change.path} ${change.says}`} className={classes.change}>
           <Status tone={TONES[change.kind][0]}>{TONES[change.kind][1]}</Status>
           <div>
-            <span className="name">
+            <VisibleText text={change.says} limit={400} />{' '}
+            <span className="name faint">
               <VisibleText text={change.path} limit={160} />
-            </span>{' '}
-            <VisibleText text={change.says} limit={400} />
+            </span>
             {(change.before !== undefined || change.after !== undefined) && <Difference change={change} />}
           </div>
         </div>
