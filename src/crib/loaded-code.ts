@@ -3,7 +3,8 @@ import { foldersAbove, isInside } from '../kinds/shell/trace-path.ts';
 
 /** The paths that decide which packages a module imports and how Node loads it, in all folders above it. */
 export function aroundModule(path: string): readonly string[] {
-  return foldersAbove(path).flatMap((folder) => [join(folder, 'node_modules'), join(folder, 'package.json')]);
+  const paths = foldersAbove(path).flatMap((folder) => [join(folder, 'node_modules'), join(folder, 'package.json')]);
+  return paths.filter((one) => !paths.some((other) => other !== one && isInside(one, other)));
 }
 
 /** Adds the folders in which Python files look for imports, except folders that contain `around`: those are work folders. */
@@ -20,11 +21,11 @@ export function programFolders(path = ''): readonly string[] {
   return path.split(delimiter).filter((folder) => isAbsolute(folder) && !SYSTEM.includes(resolve(folder)));
 }
 
-/** The code of this process, which the next start runs again. */
+/** The code of this process and the packages that it imports, which the next start runs again. */
 export function runningCode(): readonly string[] {
   const [, main] = process.argv;
-  const own = dirname(import.meta.dirname);
-  return [process.execPath, own, ...(main !== undefined && isAbsolute(main) ? [main] : [])];
+  const code = [dirname(import.meta.dirname), ...(main !== undefined && isAbsolute(main) ? [main] : [])];
+  return [process.execPath, ...code, ...code.flatMap(aroundModule)];
 }
 
 /** Environment variables that decide what code a program loads. */

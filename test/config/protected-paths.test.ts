@@ -138,7 +138,9 @@ it('folders of programs, the running code and what variables name as code are pr
   const paths = await pathsOf(await readConfigObject({ sources: { served: { mcp } } }, { env, folder }), env);
   for (const name of ['bin', 'hook.mjs', 'more.cjs', 'lib', 'own.cjs']) expect(paths).toContain(join(folder, name));
   expect(paths).toContain(process.execPath);
-  expect(paths).toContain(join(import.meta.dirname, '../../src'));
+  // What the code of Toolcrib imports is code of Toolcrib.
+  for (const name of ['src', 'node_modules', 'package.json'])
+    expect(paths).toContain(join(import.meta.dirname, '../..', name));
   for (const path of [folder, '/usr/bin', join(folder, 'relative')]) expect(paths).not.toContain(path);
 });
 

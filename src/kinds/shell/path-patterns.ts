@@ -2,9 +2,9 @@ import { readdirSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import { isInside, tracePath } from './trace-path.ts';
 
-/** True for a text that shells and libraries expand to file names. */
+/** True for a text that shells and libraries expand to file names, such as `*.txt`, `{a,b}` or `@(a|b)`. */
 export function isPattern(text: string): boolean {
-  return /[*?[{]/.test(text);
+  return /[*?[{]|[+@!]\(/.test(text);
 }
 
 /** True for a path with a pattern that may expand to one of the places, to a path inside it or to a folder around it. */
@@ -32,7 +32,7 @@ function reaches(from: string, patterns: readonly string[], places: readonly str
 
 /** True for a pattern that can match several names or leads elsewhere; it is assumed to match. */
 function isOdd(pattern: string): boolean {
-  return /\*\*|[[{\\]/.test(pattern) || pattern === '..';
+  return /\*\*|[[{\\]|[?*+@!]\(/.test(pattern) || pattern === '..';
 }
 
 /** Matches a name against `*` and `?`, in bounded time for every pattern. */

@@ -46,10 +46,11 @@ function beforeEnds(text: string): readonly string[] {
 /** Limit of option letters in one word: `-xvfFILE`. */
 const MANY_LETTERS = 8;
 
-/** Possible paths after the letters of an option. */
+/** Possible paths after the letters, digits and signs of an option, and after a name that an absolute path ends: `-idirafter/FOLDER`. */
 function behindLetters(piece: string): readonly string[] {
-  const letters = /^-[A-Za-z]+/.exec(piece)?.[0].slice(1, 1 + MANY_LETTERS) ?? '';
-  return Array.from(letters, (_, index) => piece.slice(index + 2));
+  const { length } = /^-([^\s/]*)/.exec(piece)?.[1] ?? '';
+  const starts = Array.from({ length: Math.min(length, MANY_LETTERS) }, (_, index) => index + 2);
+  return [...starts, ...(length > MANY_LETTERS ? [length + 1] : [])].map((start) => piece.slice(start));
 }
 
 /** Decodes like programs that leave what is not encoded correctly, and end a path at an encoded NUL. */

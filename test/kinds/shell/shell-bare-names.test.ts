@@ -58,6 +58,7 @@ describe('without a sandbox, an argument that is not known as a path', () => {
       '>mods/new.js',
       '+> mods/tool.js',
       '$PWD/mods/new.js',
+      join(import.meta.dirname, '../../../node_modules/hono/new.js'), // what Toolcrib itself imports
     ];
     for (const path of paths) {
       const calls: readonly [string, object][] = [

@@ -179,6 +179,15 @@ describe('without a sandbox', () => {
       '-f/proc/self/environ',
       '-xvf.toolcrib/key',
       '-fsoft/key',
+      '-4osoft/key',
+      '-#osoft/key',
+      `-idirafter${folder}/./.toolcrib/key`,
+      `--from${folder}/./.toolcrib/key`,
+      '@(so)ft/key',
+      './+(so|x)ft/key',
+      '?(.tool)crib/key',
+      'work/../*(so)ft/key',
+      '!(work)/key',
     ];
     for (const text of texts) {
       expect(said(await chest.call('show', { name: text })), text).toMatch(REFUSED);
@@ -210,6 +219,9 @@ describe('without a sandbox', () => {
       'https://example.com/a#/b?c',
       'Is it $5/? Yes; no!',
       '50% of 100%',
+      '-5 and -0.5 (not +5)',
+      'really?(yes)',
+      'ann@(example)',
       'ann@example.com',
       '12:30',
       'a = b / c',
