@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createCrib } from '../../src/index.ts';
@@ -187,6 +187,25 @@ describe('requests that a model writes', () => {
     expect((await examples.plan()).tools).toEqual(['refund', 'post']);
     await write();
     expect(lines()).toHaveLength(3);
+  });
+
+  it('replace the file by no name that a command could have put there as a link', async () => {
+    const { write, folder, file } = await open({}, { 'precious.txt': 'precious' });
+    for (const end of ['.tmp', `.${process.pid}.tmp`]) symlinkSync('precious.txt', `${file}${end}`);
+    await write();
+    expect(readFileSync(join(folder, 'precious.txt'), 'utf8')).toBe('precious');
+    expect(lstatSync(file).isFile()).toBe(true);
+  });
+
+  it('neither show the model a secret that a description contains, nor keep one', async () => {
+    const secret = process.env.ENRICH_KEY ?? '';
+    model.play(byTool({ refund: answer([`refund with ${secret}`, ...GOOD]) }));
+    const tools = [listed('refund', { description: `Refunds; the key is ${secret}.`, title: secret })];
+    const { write, file } = await open({ tools });
+    const { written } = await write();
+    expect(written[0]?.requests).toContain('refund with [secret key]');
+    const sent = model.asked.map(({ body }) => JSON.stringify(body));
+    expect([sent.length, [...sent, readFileSync(file, 'utf8')].join().includes(secret)]).toEqual([1, false]);
   });
 
   it('are not rewritten if a line of the file is a mistake', async () => {

@@ -111,7 +111,7 @@ export async function openConfiguration(options: ReadCribOptions, observe?: Obse
       ...usesOf(secrets),
     },
     read: readDefinition,
-    enriching: { loaded, secrets },
+    enriching: { loaded, secrets, redact },
     shown: () => describeConfiguration(loaded(), redact),
     async readAgain(apply) {
       const next = await named.follow(async () => requireContent(await load(), loaded()), placeOf(options));

@@ -1,4 +1,5 @@
 import { META_SOURCE } from '../../core/meta-tools.ts';
+import { type Redact, redactData } from '../../core/redact-result.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { estimateTokens } from '../../formats/token-cost.ts';
@@ -16,6 +17,7 @@ import { fingerprintOf, INSTRUCTIONS, promptFor, readRequests } from './write-re
 export interface EnrichPorts {
   loaded(): LoadedConfig;
   readonly secrets: Secrets;
+  readonly redact: Redact;
 }
 
 /** Where examples are kept, and for which tools they are written. */
@@ -108,7 +110,7 @@ export function createExamples(
       const { entries, isTorn } = await readForWriting(file);
       if (isTorn) await rewriteFile(file, entries.values());
       try {
-        return await askForAll(specs, { asker, file, signal, onTool });
+        return await askForAll(specs, { asker, file, signal, onTool, redact: configured.redact });
       } finally {
         asker.close();
         await rewriteFile(file, (await readForWriting(file)).entries.values());
@@ -191,11 +193,13 @@ interface Asking {
   readonly asker: ModelAsker;
   readonly file: string;
   readonly signal: AbortSignal;
+  readonly redact: Redact;
   onTool(): void;
 }
 
 /** Asks for one tool at a time on several lines, so that a description can spoil the examples of its own tool only. */
-async function askForAll(specs: readonly ToolSpec[], { asker, file, signal, onTool }: Asking): Promise<EnrichResult> {
+async function askForAll(specs: readonly ToolSpec[], asking: Asking): Promise<EnrichResult> {
+  const { asker, file, signal, redact, onTool } = asking;
   const written: WrittenExamples[] = [];
   const failed: { tool: string; reason: string }[] = [];
   const left = specs[Symbol.iterator]();
@@ -203,11 +207,13 @@ async function askForAll(specs: readonly ToolSpec[], { asker, file, signal, onTo
   let stopped: string | undefined;
   const askNext = async (): Promise<void> => {
     for (const spec of left) {
-      const { name: tool } = spec;
+      const { name: tool, title, description } = spec;
       try {
-        const answer = await asker.ask({ instructions: INSTRUCTIONS, prompt: promptFor(spec), signal });
+        // A server may have put a secret into its description: the model and the file are not for secrets.
+        const prompt = promptFor(redactData({ name: tool, title, description }, redact));
+        const answer = await asker.ask({ instructions: INSTRUCTIONS, prompt, signal });
         failures = 0;
-        const requests = readRequests(answer);
+        const requests = redactData(readRequests(answer), redact);
         if (typeof requests === 'string') failed.push({ tool, reason: requests });
         else {
           const entry = { tool, of: fingerprintOf(spec), requests };

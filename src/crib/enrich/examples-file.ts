@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { appendFile, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { codeOf, messageOf, ToolcribError } from '../../core/tool-error.ts';
 import {
@@ -68,9 +68,9 @@ export async function appendEntry(file: string, entry: WrittenExamples): Promise
 /** Replaces the file at once, with one line for each tool, by name. */
 export async function rewriteFile(file: string, entries: Iterable<WrittenExamples>): Promise<void> {
   const sorted = [...entries].sort((a, b) => (a.tool < b.tool ? -1 : 1));
-  const draft = `${file}.${process.pid}.tmp`;
+  const draft = `${file}.${randomUUID()}.tmp`;
   try {
-    const handle = await open(draft, 'w');
+    const handle = await open(draft, 'wx'); // a command that may write the folder could have put a link there
     try {
       await handle.writeFile(sorted.map(toLine).join(''));
       await handle.sync();

@@ -17,13 +17,16 @@ Write ${WANTED} requests that this tool answers, as different people would make 
 
 Answer with a JSON array of ${WANTED} strings and nothing else.`;
 
+/** The parts of a tool that describe it, for a model and in a fingerprint. */
+type Described = Pick<ToolSpec, 'name' | 'description'> & { readonly title?: string | undefined };
+
 /** The prompt for one tool: only what describes it. */
-export function promptFor({ name, title, description }: ToolSpec): string {
+export function promptFor({ name, title, description }: Described): string {
   return JSON.stringify({ name, title, description: description.slice(0, MOST_OF_DESCRIPTION).toWellFormed() });
 }
 
 /** The fingerprint of everything that the requests of a tool are written from. */
-export function fingerprintOf(spec: ToolSpec): string {
+export function fingerprintOf(spec: Described): string {
   return createHash('sha256').update(promptFor(spec)).digest('hex').slice(0, 16);
 }
 
