@@ -35,6 +35,8 @@ export interface ExtensionPorts extends CribContext {
 export interface KindTraits {
   /** Fields of a run that are paths; `sandbox.read` names a nested one. Relative paths start from the folder of the file that contains them. */
   readonly pathFields?: readonly string[];
+  /** Fields of a run that only specs of the operator may have: a file whose content a list of another machine could otherwise read. */
+  readonly localFields?: readonly string[];
   /** Resolves the module of a run from the folder of its file: always, or only if it is a name and not a path. */
   readonly findsModules?: 'always' | 'byName';
   /** True if it runs code of the operator; other kinds reach out to something else. */

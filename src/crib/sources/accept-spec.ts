@@ -1,5 +1,5 @@
 import type { Executor } from '../../core/executor.ts';
-import { canonicalJson, frozenCopy, isPromise } from '../../core/json.ts';
+import { canonicalJson, isPromise } from '../../core/json.ts';
 import { distrust } from '../../core/policy.ts';
 import type { Schemas } from '../../core/ports/crib-context.ts';
 import { didYouMean } from '../../core/read-options.ts';
@@ -9,7 +9,12 @@ import { createRun, ELSEWHERE, kindOf, type Parse, REMOTE, RUN, type ToolSpec, U
 import { readTool } from '../../define/read-tool.ts';
 import { KINDS } from '../../kinds/index.ts';
 import { isSurelyValid } from '../../schemas/surely-valid.ts';
+import { boundTexts, tooLongIn } from './bound-texts.ts';
 
+/** The fields of built-in kinds that name files of this machine, which no list of another one may choose. */
+const LOCAL_FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
+  KINDS.map(({ kind, localFields = [] }) => [kind, localFields]),
+);
 /** The built-in kinds. Without their executor such tools are listed, and calls fail with `unavailable`. */
 const NAMED_KINDS: readonly string[] = KINDS.map(({ kind }) => kind);
 
@@ -50,8 +55,9 @@ export function createAdmission(judges: Judges): Admission {
 export function admit(tool: unknown, source: Source, options: AdmitOptions): ToolSpec {
   const given = readTool(tool, source.name);
   const isJudged = given[UNREAD]?.rules === options.admission.rules(); // it passed the same checks before
-  const spec = isJudged ? given : boundTexts(given, source, options);
+  const spec = isJudged ? given : boundTexts(given, source, options.warn);
   requireAllowedKind(spec, source);
+  if (!isOfOperator(source)) requireNoLocalFile(spec);
   requireKnownKind(spec, options);
   if (!isJudged) requireRun(spec, options);
   const problems = isJudged ? [] : schemaProblems(spec, options.schemas);
@@ -64,21 +70,22 @@ export function admit(tool: unknown, source: Source, options: AdmitOptions): Too
 }
 
 /** Weakens the claims of a spec whose source is not trusted, and marks specs of remote sources. */
-function ofSource(spec: ToolSpec, { trust, isLocal }: Source): ToolSpec {
-  const judged = trust === true ? spec : distrust(spec);
-  if (isLocal === true && trust !== false) return judged;
+function ofSource(spec: ToolSpec, source: Source): ToolSpec {
+  const judged = source.trust === true ? spec : distrust(spec);
+  if (isOfOperator(source)) return judged;
   return Object.freeze({ ...judged, [RUN]: createRun({ ...judged[RUN], [REMOTE]: true }) });
 }
 
-// The operator can fix a trusted source; texts of an untrusted one are cut.
-function boundTexts(spec: ToolSpec, source: Source, { warn }: AdmitOptions): ToolSpec {
-  const tooLong = tooLongIn(spec);
-  if (tooLong.length === 0) return spec;
-  const message = `Tool "${spec.name}" of ${source.name}: ${tooLong.join('; ')}`;
-  if (source.trust === true) throw new ToolcribError('too_long', `${message}; shorten it.`);
-  const cut = cutTexts(spec);
-  warn(`${message}; longer texts were cut, and larger examples and meta were removed.`);
-  return cut;
+/** True for a source whose specs the operator wrote on this machine. */
+function isOfOperator({ trust, isLocal }: Source): boolean {
+  return isLocal === true && trust !== false;
+}
+
+function requireNoLocalFile(spec: ToolSpec): void {
+  const field = LOCAL_FIELDS.get(kindOf(spec))?.find((name) => Object.hasOwn(spec[RUN], name));
+  if (field === undefined) return;
+  const message = `Tool "${spec.name}" of ${spec.source}: its run must not have "${field}", a file of this machine; only specs in local files may name one.`;
+  throw new ToolcribError('invalid_run', message);
 }
 
 function requireAllowedKind(spec: ToolSpec, source: Source): void {
@@ -128,120 +135,4 @@ function schemaProblems(spec: ToolSpec, schemas: Schemas): readonly string[] {
     ...(run.parse === undefined ? schemas.problems(spec.input) : []),
     ...(spec.output === undefined || run.parseOutput !== undefined ? [] : schemas.problems(spec.output)),
   ];
-}
-
-/** Maximum length of each text of a spec, as lists, prompts and search include them. */
-const TEXTS = { title: 500, version: 500, category: 500, description: 16_000, instructions: 64_000 } as const;
-const TEXT_KEYS = Object.keys(TEXTS) as readonly (keyof typeof TEXTS)[]; // its own keys
-const SCHEMAS = ['input', 'output'] as const;
-const DATA = ['examples', 'meta'] as const;
-/** Maximum approximate JSON length of a schema, of examples or of meta. */
-const LONGEST_DATA = 1_000_000;
-/** Maximum length of one description inside a schema. */
-const LONGEST_NOTE = 16_000;
-const NOTES: readonly string[] = ['title', 'description', '$comment'];
-/** Keys of data that arguments are compared with, which must not be cut. */
-const VALUES: readonly string[] = ['const', 'enum', 'default', 'examples'];
-
-const NOTHING: readonly string[] = Object.freeze([]);
-
-/** Lists the parts of a spec that are too long. */
-function tooLongIn(spec: ToolSpec): readonly string[] {
-  if (isSurelyShort(spec)) return NOTHING;
-  return [
-    ...textKeysOf(spec).map((key) => `its ${key} has more than ${TEXTS[key]} characters`),
-    ...SCHEMAS.filter((key) => hasLongNote(spec[key])).map(
-      (key) => `its ${key} schema has a text of more than ${LONGEST_NOTE} characters`,
-    ),
-    ...[...SCHEMAS, ...DATA]
-      .filter((key) => isTooLarge(spec[key]))
-      .map((key) => `its ${key} has more than ${LONGEST_DATA} characters`),
-  ];
-}
-
-/** True for most specs: no part of a value as short as this can be too long. A start checks every spec, so this check comes first. */
-function isSurelyShort(spec: ToolSpec): boolean {
-  const { input, output, examples, meta } = spec;
-  if (isLonger(input, LONGEST_NOTE) || isLonger(output, LONGEST_NOTE)) return false;
-  return !isTooLarge(examples) && !isTooLarge(meta) && textKeysOf(spec).length === 0;
-}
-
-/** Cuts long texts and removes large examples and meta. Throws if a schema is still too large, as a cut schema would accept other arguments. */
-function cutTexts(spec: ToolSpec): ToolSpec {
-  const schemas = SCHEMAS.map((key) => [key, hasLongNote(spec[key]) ? cutNotes(spec[key]) : spec[key]] as const);
-  const [large] = schemas.find(([, schema]) => isTooLarge(schema)) ?? [];
-  if (large !== undefined) {
-    const message = `Tool "${spec.name}" of ${spec.source}: its ${large} schema has more than ${LONGEST_DATA} characters; make it smaller at its source.`;
-    throw new ToolcribError('too_long', message);
-  }
-  const texts = textKeysOf(spec).map((key) => [key, cutText(spec[key] ?? '', TEXTS[key])]);
-  const changed = schemas
-    .filter(([key, schema]) => schema !== spec[key])
-    .map(([key, schema]) => [key, frozenCopy(schema)]);
-  const { examples, meta, ...rest } = spec;
-  return Object.freeze({
-    ...rest,
-    ...(examples !== undefined && !isTooLarge(examples) && { examples }),
-    ...(meta !== undefined && !isTooLarge(meta) && { meta }),
-    ...Object.fromEntries([...texts, ...changed]),
-  });
-}
-
-function textKeysOf(spec: ToolSpec): readonly (keyof typeof TEXTS)[] {
-  return TEXT_KEYS.filter((key) => (spec[key]?.length ?? 0) > TEXTS[key]);
-}
-
-/** Cuts a text without splitting a character, and appends an ellipsis. */
-function cutText(text: string, longest: number): string {
-  return `${text.slice(0, longest - 1).toWellFormed()}…`;
-}
-
-/** Visits each part once, as a schema may share parts or contain itself. */
-function hasLongNote(value: unknown, seen = new Set<object>()): boolean {
-  if (typeof value !== 'object' || value === null || seen.has(value)) return false;
-  seen.add(value);
-  return Object.entries(value).some(([key, member]) =>
-    isNote(key, member) ? member.length > LONGEST_NOTE : !VALUES.includes(key) && hasLongNote(member, seen),
-  );
-}
-
-function cutNotes(value: unknown, known = new Map<object, unknown>()): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const before = known.get(value);
-  if (before !== undefined) return before;
-  const cut: Record<string, unknown> | unknown[] = Array.isArray(value) ? [] : {};
-  known.set(value, cut);
-  const cutMember = (key: string, member: unknown): unknown => {
-    if (isNote(key, member)) return member.length > LONGEST_NOTE ? cutText(member, LONGEST_NOTE) : member;
-    return VALUES.includes(key) ? member : cutNotes(member, known);
-  };
-  const members = Object.entries(value).map(([key, member]) => [key, cutMember(key, member)] as const);
-  for (const [key, value] of members) Object.defineProperty(cut, key, { value, enumerable: true });
-  return cut;
-}
-
-function isNote(key: string, member: unknown): member is string {
-  return typeof member === 'string' && NOTES.includes(key);
-}
-
-function isTooLarge(value: unknown): boolean {
-  return isLonger(value, LONGEST_DATA);
-}
-
-/** Compares the approximate JSON length. Stops at the limit, so it also ends for a value that contains itself. */
-function isLonger(value: unknown, limit: number): boolean {
-  if (value === undefined) return false;
-  const waiting: unknown[] = [value];
-  let room = limit;
-  while (waiting.length > 0 && room >= 0) {
-    const one = waiting.pop();
-    if (typeof one === 'string') room -= one.length;
-    if (typeof one !== 'object' || one === null) continue;
-    for (const key in one) {
-      room -= key.length + 1;
-      if (room < 0) break;
-      waiting.push((one as Record<string, unknown>)[key]); // keys come from the object itself
-    }
-  }
-  return room < 0;
 }

@@ -10,6 +10,7 @@ export type ScriptConfig = NonNullable<BuiltInExecutorsConfig['script']>;
 export const scriptKind: Kind<'script', ScriptConfig> = {
   kind: 'script',
   pathFields: ['file'],
+  localFields: ['file'],
   runsOwnCode: true,
   failsWith: 'nothing',
   keepsJournal: true,
