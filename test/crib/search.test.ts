@@ -99,6 +99,21 @@ it('a retriever of a module is used; an invalid one is an error at start', async
   await expect(createCrib({ configFile: folder })).rejects.toThrow(/exports neither a retriever nor/);
 });
 
+it.each([
+  ['{ module: ./mine.js, options: {}, synonyms: [[invoice, bill]] }', ['retrieval.synonyms has no effect beside']],
+  ['{ module: ./mine.js, embeddings: none }', ['retrieval.embeddings has no effect beside']],
+  ['{ options: { only: mail }, synonyms: [[invoice, bill]] }', ['retrieval.options has no effect without']],
+  ['{ module: ./mine.js, options: { only: mail }, usage: true }', []],
+])('settings of search that nothing reads are reported: %s', async (retrieval, reports) => {
+  const folder = folderWith({
+    'toolcrib.yaml': `retrieval: ${retrieval}\n`,
+    'mine.js': 'export default () => ({ add() {}, remove() {}, rank: async () => [] });\n',
+    'package.json': '{ "type": "module" }',
+  });
+  const crib = await cribOf(folder, { tools: TOOLS });
+  expect(crib.warnings()).toEqual(reports.map((report) => `${report} retrieval.module.`));
+});
+
 it('the confidence of a custom retriever is passed on, and left out if it is invalid', async () => {
   const folder = folderWith({
     'toolcrib.yaml': 'retrieval: { module: ./mine.js }\n',

@@ -175,16 +175,19 @@ async function importService(reference: string, folder: string): Promise<unknown
 }
 
 /** Warnings about entries that have no effect. */
-function problemsOf({ sources, access, retrieval, executors }: Config): readonly string[] {
+function problemsOf({ sources, access, retrieval = {}, executors }: Config): readonly string[] {
   const callers = access === undefined ? 'unknown' : 'known';
   const models = Object.keys(executors?.agent?.models ?? {});
-  const { enrich } = retrieval ?? {};
+  const { enrich, module, options, synonyms, embeddings } = retrieval;
   const missing =
     enrich === undefined || models.includes(enrich)
       ? []
       : [`retrieval.enrich: executors.agent.models has no "${enrich}".${didYouMean(enrich, models)}`];
+  const idle = Object.entries(module === undefined ? { options } : { synonyms, embeddings })
+    .filter(([, value]) => value !== undefined)
+    .map(([key]) => `retrieval.${key} has no effect ${module === undefined ? 'without' : 'beside'} retrieval.module.`);
   const ofSources = Object.entries(sources).flatMap(
     ([name, entry]) => recordOf(entry).problemsOf?.(name, entry, callers) ?? [],
   );
-  return [...missing, ...ofSources];
+  return [...missing, ...idle, ...ofSources];
 }
