@@ -15,8 +15,8 @@ export interface Source {
   readonly kinds?: readonly string[];
   /** Applies the operator's overrides after trust was applied: names, corrections, omissions. */
   adjust?(specs: readonly ToolSpec[]): readonly ToolSpec[];
-  /** Messages about overrides that match none of its specs. */
-  problems?(specs: readonly ToolSpec[]): readonly string[];
+  /** Messages about settings that match none of its tools: the specs that `adjust` returned, and the original names of those that it left out. */
+  problems?(specs: readonly ToolSpec[], excluded: readonly string[]): readonly string[];
   /** Reads an entry of the store as a spec of this source; throws for an invalid one. It may take ownership of the entry. */
   readStored?(entry: unknown): ToolSpec;
   /** Start timeout; default 60 s. After 11 s the other sources continue without it, and it is `starting`. */

@@ -83,6 +83,14 @@ describe('a selector that matches nothing', () => {
     expect(crib.warnings()).toEqual(['Profile "math": include "sub*" matches no tool.']);
   });
 
+  it('is reported by check also where a profile only prefers tools in searches', async () => {
+    const search = { pin: ['ad'], boost: ['add'], bury: ['tag:gone'] };
+    const crib = await createCrib({ tools: [tool('add')], profiles: { math: { search } } });
+    expect(crib.warnings()).toEqual(
+      ['pin "ad"', 'bury "tag:gone"'].map((what) => `Profile "math": ${what} matches no tool.`),
+    );
+  });
+
   it('is reported at start', async () => {
     const said = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     await createCrib({ tools: [tool('add')], profiles: { math: { exclude: ['tag:gone'] } } });

@@ -244,6 +244,21 @@ describe('a glob', () => {
     expect(crib.warnings()).toEqual(['The overrides "creat_*" of source "gh" match no tool.']);
   });
 
+  it('reports include and exclude of a source that match no tool, as a misspelt name does', async () => {
+    const chosen = 'include: ["*", "dele*", "serch"], exclude: [delete_repo, "delete_repos", "x_*"], prefix: gh';
+    const folder = folderWith({
+      'toolcrib.yaml': `sources:\n  gh: { files: ./tools.json, ${chosen} }\n`,
+      'tools.json': files(spec('create_issue'), spec('delete_repo')),
+    });
+    const crib = await cribOf(folder, { executors: [echo] });
+    expect(namesOf(crib)).toEqual(['gh_create_issue']);
+    expect(crib.warnings()).toEqual(
+      ['include "serch"', 'exclude "delete_repos"', 'exclude "x_*"'].map(
+        (what) => `Source "gh": ${what} matches no tool.`,
+      ),
+    );
+  });
+
   it('matches the names that tools have in the crib', async () => {
     const folder = folderWith({
       'toolcrib.yaml':

@@ -49,8 +49,10 @@ function idleSelectors(generation: Generation, extensions: readonly Extension[])
 
 function profileProblems(generation: Generation, profile: Profile): readonly string[] {
   const about = `Profile "${profile.name}"`;
-  const idle = (['include', 'exclude', 'approve'] as const).flatMap((key) =>
-    (profile[key] ?? [])
+  const { include, exclude, approve, search } = profile;
+  const chosen = { include, exclude, approve, ...search };
+  const idle = Object.entries(chosen).flatMap(([key, selectors = []]) =>
+    selectors
       .filter((selector) => matchesNothing(generation, selector))
       .map((selector) => `${about}: ${key} ${JSON.stringify(selector)} matches no tool.`),
   );

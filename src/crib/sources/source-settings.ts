@@ -26,9 +26,21 @@ export function withSettings(source: Source, settings: SourceSettings): Source {
       const { settings: defaults } = settings;
       return defaults === undefined ? corrected : corrected.map((spec) => withDefaults(spec, defaults));
     },
-    problems: (specs) =>
-      overrides.idle(specs).map((glob) => `The overrides "${glob}" of source "${source.name}" match no tool.`),
+    problems: (specs, excluded) => [
+      ...overrides.idle(specs).map((glob) => `The overrides "${glob}" of source "${source.name}" match no tool.`),
+      ...idleChoices(settings, [...specs.map(({ origin }) => origin), ...excluded]).map(
+        ([key, glob]) => `Source "${source.name}": ${key} "${glob}" matches no tool.`,
+      ),
+    ],
   };
+}
+
+/** Globs of include and exclude that match no tool: a tool that should be left out may be listed. `*` is never reported. */
+function idleChoices(settings: SourceSettings, names: readonly string[]): readonly (readonly [string, string])[] {
+  return (['include', 'exclude'] as const).flatMap((key) => {
+    const globs = listOf(settings[key]).filter((glob) => glob !== '*' && !names.some(compileGlob(glob)));
+    return globs.map((glob) => [key, glob] as const);
+  });
 }
 
 /** A hash of the part of an entry that defines its connection: everything except settings of its tools. */

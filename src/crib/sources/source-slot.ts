@@ -183,5 +183,5 @@ function whyStale({ source, successor }: Slot): string {
 
 /** Settings of the source that match no tool; empty until the source has a list. */
 export function problemsOf(slot: Slot): readonly string[] {
-  return ownStatus(slot).state === 'ready' ? (slot.source.problems?.(slot.specs) ?? []) : [];
+  return ownStatus(slot).state === 'ready' ? (slot.source.problems?.(slot.specs, slot.excluded) ?? []) : [];
 }
