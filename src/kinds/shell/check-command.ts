@@ -3,6 +3,7 @@ import { didYouMean } from '../../core/read-options.ts';
 import { type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
 import { listOf } from '../../core/visible-text.ts';
 import { hasSecret, namesIn, readTemplate, type Template } from '../../specs/template.ts';
+import { checkCode } from './caller-code.ts';
 import {
   type ArgumentGroup,
   type CommandPlan,
@@ -135,106 +136,4 @@ function checkFolders({ sandbox = {} }: ShellRun): readonly string[] {
   const paths = [...listOf(sandbox.read), ...listOf(sandbox.write)];
   const isPlain = (path: string) => readTemplate(path).parts.every((part) => typeof part === 'string');
   return paths.every(isPlain) ? [] : ['the folders of its sandbox must not contain arguments of the call or secrets'];
-}
-
-/** True for an argument whose values cannot be code: a number or the like. */
-type IsHarmless = (name: string) => boolean;
-
-/** Programs that run code from an option, and these options. */
-const INTERPRETERS: readonly (readonly [program: RegExp, option: RegExp])[] = [
-  [/^(python|pypy)[\d.]*$/, /^-[A-Za-z]*c/],
-  [/^(node|nodejs|bun|deno)$/, /^(-[a-z]*[ep]|--eval|--print|eval)$/],
-  [/^(perl|ruby|lua)[\d.]*$/, /^-[A-Za-z]*[eE]/],
-  [/^php[\d.]*$/, /^-r/],
-];
-const SHELL = /^(r?bash|sh|dash|ash|zsh|m?ksh|fish|su|runuser)$/;
-const SHELL_OPTION = /^([-+][A-Za-z]*[cC]|--command$)/;
-
-/** Variables that control which code a program loads or starts. */
-const CODE_VARIABLE =
-  /^(LD_|DYLD_|PYTHON|GIT_CONFIG|GIT_SSH|(GCONV_|GIT_EXEC_|NODE_)?PATH$|(GIT_|GIT_SEQUENCE_)?EDITOR$|(GIT_)?PAGER$|(BASH_)?ENV$|(GIT|SSH)_ASKPASS$|(NODE|_JAVA|JAVA_TOOL)_OPTIONS$|PERL5?(LIB|OPT|DB)$|RUBY(LIB|OPT)$|GLIBC_TUNABLES$|GIT_(EXTERNAL_DIFF|PROXY_COMMAND)$|VISUAL$|LESSOPEN$|SHELLOPTS$|PS4$|IFS$)/;
-
-/** Variables that the dynamic loader reads before a program's own code runs. */
-export const LOADER_VARIABLE = /^(LD_.*|GCONV_PATH|GLIBC_TUNABLES)$/;
-
-/** Finds caller text that would be read as code: as part of a script, or in a variable that selects code. */
-function checkCode(plan: CommandPlan, isHarmless: IsHarmless): readonly string[] {
-  const scripts = [...scriptsOf(plan), ...readScriptsOf(plan)];
-  const inScripts = new Set(scripts.flatMap(namesIn).filter((name) => !isHarmless(name)));
-  const variables = plan.env.filter(([variable]) => CODE_VARIABLE.test(variable));
-  return [
-    ...[...inScripts].map(
-      (name) =>
-        `{${name}} would be read as part of the script: pass it as an argument after the script (in sh: write "$1" in the script, and add a name and {${name}} after it)`,
-    ),
-    ...variables.flatMap(([variable, template]) =>
-      namesIn(template)
-        .filter((name) => !isHarmless(name))
-        .map((name) => `{${name}} would control which code runs: ${variable} must not contain text of the caller`),
-    ),
-    // It is passed as an argument of bubblewrap.
-    ...variables
-      .filter(([variable, template]) => LOADER_VARIABLE.test(variable) && hasSecret(template))
-      .map(([variable]) => `${variable} must not be a secret, because other users of the machine could see it`),
-  ];
-}
-
-/** Scripts among the arguments. The interpreter may be at any position: other programs (env, find, timeout) start it. */
-function scriptsOf(plan: CommandPlan): readonly Template[] {
-  const words = wordsOf(plan);
-  return words.flatMap((word, index) => {
-    const name = nameOf(word);
-    if (SHELL.test(name)) return shellScript(words.slice(index + 1)) ?? [];
-    const option = INTERPRETERS.find(([program]) => program.test(name))?.[1];
-    if (option === undefined) return [];
-    const at = words.findIndex((other, place) => place > index && !isOption(other));
-    const options = words.slice(index + 1, at === -1 ? undefined : at);
-    const isGiven = options.some((other) => option.test(literalOf(other)));
-    const script = isGiven ? words[at] : undefined;
-    // An argument that is the whole script is meant to be run; one inside a script is not.
-    return script === undefined || script.parts.length === 1 ? [] : script;
-  });
-}
-
-function shellScript(words: readonly Template[]): Template | undefined {
-  let at = words.findIndex((word) => SHELL_OPTION.test(literalOf(word)));
-  if (at === -1) return undefined;
-  while (at < words.length) {
-    const option = literalOf(words[at]);
-    if (option === '--') return words[at + 1];
-    if (!/^[-+]/.test(option)) return words[at];
-    at += /^[-+]\w*[oO]$/.test(option) ? 2 : 1; // the option name follows
-  }
-  return undefined;
-}
-
-/** Scripts that a shell reads from stdin because it has no other. */
-function readScriptsOf(plan: CommandPlan): readonly Template[] {
-  const { stdin } = plan;
-  if (stdin === undefined || stdin.parts.length === 1) return []; // a whole script is meant to be run
-  const words = wordsOf(plan);
-  const shell = words.findIndex((word) => SHELL.test(nameOf(word)));
-  if (shell === -1) return [];
-  const rest = words.slice(shell + 1);
-  const readsInput = rest.every(isOption) || rest.some((word) => /^-[a-z]*s$/.test(literalOf(word)));
-  return readsInput ? [stdin] : [];
-}
-
-function wordsOf({ program, groups }: CommandPlan): readonly Template[] {
-  return [{ parts: [program], mistakes: [] }, ...groups.flatMap(({ templates }) => templates)];
-}
-
-function isOption(word: Template): boolean {
-  return /^[-+]/.test(literalOf(word));
-}
-
-/** The literal text at the start of a template. */
-function literalOf(word: Template | undefined): string {
-  const [first = ''] = word?.parts ?? [];
-  return typeof first === 'string' ? first : '';
-}
-
-function nameOf({ parts }: Template): string {
-  const [first = ''] = parts;
-  return parts.length === 1 && typeof first === 'string' ? (first.split('/').at(-1) ?? '') : '';
 }

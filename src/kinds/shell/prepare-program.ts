@@ -4,7 +4,7 @@ import { ToolcribError } from '../../core/tool-error.ts';
 import { CERTIFICATES, childEnvironment } from '../../system/processes/child-environment.ts';
 import type { Program } from '../../system/processes/programs.ts';
 import type { AllowedFolders } from './allowed-folders.ts';
-import { LOADER_VARIABLE } from './check-command.ts';
+import { LOADER_VARIABLE } from './caller-code.ts';
 import { fillArguments } from './command-plan.ts';
 import { fillEnvironment, fillInput } from './fill-call.ts';
 import { OWN_FOLDER, type Preparation, resolveCall } from './resolve-call.ts';

@@ -1,0 +1,206 @@
+import { hasSecret, namesIn, type Template } from '../../specs/template.ts';
+import type { CommandPlan } from './command-plan.ts';
+
+/** True for an argument whose values cannot be code: a number or the like. */
+type IsHarmless = (name: string) => boolean;
+
+/** How a program gets code on its command line. */
+interface Interpreter {
+  readonly program: RegExp;
+  /** Options before code; further options may stand between. */
+  readonly code: RegExp;
+  /** The beginning of options that contain code. */
+  readonly glued?: RegExp;
+  /** Options before a value that is not code. */
+  readonly values?: RegExp;
+  /** Options that name a file with the code. */
+  readonly files?: RegExp;
+  /** True if the first word that is not an option is code, without such options. */
+  readonly isFirstCode?: boolean;
+  /** True if a file stands before the options. */
+  readonly isAfterFile?: boolean;
+}
+
+const INTERPRETERS: readonly Interpreter[] = [
+  {
+    program: /^(python|pypy)[\d.]*$/,
+    code: /^-[A-Za-z]*c$/,
+    glued: /^-(?![WX])[A-Za-z]*?c/,
+    values: /^(-[A-Za-z]*[WX]|--check-hash-based-pycs)$/,
+  },
+  {
+    program: /^(node|nodejs|bun|deno|tsx|ts-node)$/,
+    code: /^(-[a-z]*[ep]|--eval|--print|eval)$/,
+    glued: /^--(eval|print)=/,
+    values: /^(-[rC]|--(require|import|loader|experimental-loader|conditions|env-file|input-type|preload|ext|config))$/,
+  },
+  { program: /^perl[\d.]*$/, code: /^-\w*[eE]$/, glued: /^-(?![IMmx])\w*?[eE]/, values: /^-I$/ },
+  {
+    program: /^ruby[\d.]*$/,
+    code: /^-\w*e$/,
+    glued: /^-(?![rICEFKTx])\w*?e/,
+    values: /^(-[rICEF]|--(require|encoding))$/,
+  },
+  { program: /^lua(jit)?[\d.]*$/, code: /^-e$/, glued: /^-e/, values: /^-l$/ },
+  {
+    program: /^php[\d.]*$/,
+    code: /^(-[rBRE]|--(run|process-(begin|code|end)))$/,
+    glued: /^-[rBRE]/,
+    values: /^-[dcz]$/,
+  },
+  {
+    program: /^(Rscript|julia|osascript|elixir|groovy)$/,
+    code: /^(-[eE]|--(eval|print))$/,
+    glued: /^(-e|--(eval|print)=)/,
+  },
+  { program: /^(pwsh|powershell)$/i, code: /^-(c|command)$/i },
+  {
+    program: /^[gmn]?awk$/,
+    code: /^(-e|--source)$/,
+    glued: /^--source=/,
+    values: /^(-[Fv]|--(field-separator|assign))$/,
+    files: /^(-f|-E|--(file|exec)(=|$))/,
+    isFirstCode: true,
+  },
+  {
+    program: /^g?sed$/,
+    code: /^(-[A-Za-z]*e|--expression)$/,
+    glued: /^(-(?!i)[A-Za-z]*?e|--expression=)/,
+    values: /^(-l|--line-length)$/,
+    files: /^(-[A-Za-z]*f|--file(=|$))/,
+    isFirstCode: true,
+  },
+  {
+    program: /^env$/,
+    code: /^(-[a-z]*S|--split-string)$/,
+    glued: /^(-[a-z]*?S|--split-string=)/,
+    values: /^(-[uC]|--(unset|chdir))$/,
+  },
+  { program: /^flock$/, code: /^(-[A-Za-z]*c|--command)$/, glued: /^--command=/, values: /^-[wE]$/, isAfterFile: true },
+  { program: /^script$/, code: /^(-[A-Za-z]*c|--command)$/, glued: /^--command=/ },
+];
+const SHELL = /^(r?bash|sh|dash|ash|zsh|m?ksh|t?csh|fish|nu|xonsh|elvish|su|runuser)$/;
+const SHELL_OPTION = /^([-+][A-Za-z]*[cC]|--command$)/;
+/** A shell option that contains its script. */
+const SHELL_GLUED = /^--command=/;
+
+/** Variables that control which code a program loads or starts. */
+const CODE_VARIABLE =
+  /^(LD_|DYLD_|PYTHON|GIT_CONFIG|GIT_SSH|(GCONV_|GIT_EXEC_|NODE_)?PATH$|(GIT_|GIT_SEQUENCE_)?EDITOR$|(GIT_)?PAGER$|(BASH_)?ENV$|(GIT|SSH)_ASKPASS$|(NODE|_JAVA|JAVA_TOOL)_OPTIONS$|PERL5?(LIB|OPT|DB)$|RUBY(LIB|OPT)$|GLIBC_TUNABLES$|GIT_(EXTERNAL_DIFF|PROXY_COMMAND)$|VISUAL$|LESSOPEN$|SHELLOPTS$|PS4$|IFS$)/;
+
+/** Variables that the dynamic loader reads before a program's own code runs. */
+export const LOADER_VARIABLE = /^(LD_.*|GCONV_PATH|GLIBC_TUNABLES)$/;
+
+/** Finds caller text that would be read as code: as part of a script, or in a variable that selects code. */
+export function checkCode(plan: CommandPlan, isHarmless: IsHarmless): readonly string[] {
+  const scripts = [...scriptsOf(plan), ...readScriptsOf(plan)];
+  const inScripts = new Set(scripts.flatMap(namesIn).filter((name) => !isHarmless(name)));
+  const variables = plan.env.filter(([variable]) => CODE_VARIABLE.test(variable));
+  return [
+    ...[...inScripts].map(
+      (name) =>
+        `{${name}} would be read as part of the script: pass it as an argument after the script (in sh: write "$1" in the script, and add a name and {${name}} after it)`,
+    ),
+    ...variables.flatMap(([variable, template]) =>
+      namesIn(template)
+        .filter((name) => !isHarmless(name))
+        .map((name) => `{${name}} would control which code runs: ${variable} must not contain text of the caller`),
+    ),
+    // It is passed as an argument of bubblewrap.
+    ...variables
+      .filter(([variable, template]) => LOADER_VARIABLE.test(variable) && hasSecret(template))
+      .map(([variable]) => `${variable} must not be a secret, because other users of the machine could see it`),
+  ];
+}
+
+/** Scripts among the arguments. The interpreter may be at any position: other programs (env, find, timeout) start it. */
+function scriptsOf(plan: CommandPlan): readonly Template[] {
+  const words = wordsOf(plan);
+  return words.flatMap((word, index) => {
+    const name = nameOf(word);
+    const rest = words.slice(index + 1);
+    if (SHELL.test(name)) return shellScript(rest) ?? [];
+    const interpreter = INTERPRETERS.find(({ program }) => program.test(name));
+    // An argument that is the whole script is meant to be run; one inside a script is not.
+    return interpreter === undefined ? [] : codeAmong(interpreter, rest).filter(({ parts }) => parts.length > 1);
+  });
+}
+
+/** The code among the words after an interpreter, up to its script file or the arguments of the code. */
+function codeAmong(interpreter: Interpreter, words: readonly Template[]): readonly Template[] {
+  const { code, glued, values, files, isFirstCode, isAfterFile } = interpreter;
+  const found: Template[] = [];
+  let expected: 'code' | 'file' | 'end' = isFirstCode ? 'code' : isAfterFile ? 'file' : 'end';
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index] ?? EMPTY;
+    const option = literalOf(word);
+    const isWhole = word.parts.length === 1;
+    const start = glued?.exec(option)?.[0];
+    if (isWhole && code.test(option)) expected = 'code';
+    else if (start !== undefined) {
+      found.push(withoutStart(word, start));
+      expected = 'end';
+    } else if (isWhole && values?.test(option) === true) index++;
+    else if (isOption(word)) {
+      if (files?.test(option) !== true) continue;
+      expected = 'end';
+      if (isWhole && !option.includes('=')) index++;
+    } else if (expected === 'end') return found;
+    else {
+      if (expected === 'code') found.push(word);
+      expected = 'end';
+    }
+  }
+  return found;
+}
+
+const EMPTY: Template = { parts: [], mistakes: [] };
+
+/** A word without the literal text at its start. */
+function withoutStart({ parts: [first = '', ...rest], mistakes }: Template, start: string): Template {
+  const left = typeof first === 'string' ? first.slice(start.length) : '';
+  return { parts: left === '' ? rest : [left, ...rest], mistakes };
+}
+
+function shellScript(words: readonly Template[]): Template | undefined {
+  let at = words.findIndex((word) => SHELL_OPTION.test(literalOf(word)) || SHELL_GLUED.test(literalOf(word)));
+  if (at === -1 || SHELL_GLUED.test(literalOf(words[at]))) return words[at];
+  while (at < words.length) {
+    const option = literalOf(words[at]);
+    if (option === '--') return words[at + 1];
+    if (!/^[-+]/.test(option)) return words[at];
+    at += /^[-+]\w*[oO]$/.test(option) ? 2 : 1; // the option name follows
+  }
+  return undefined;
+}
+
+/** Scripts that a shell reads from stdin because it has no other. */
+function readScriptsOf(plan: CommandPlan): readonly Template[] {
+  const { stdin } = plan;
+  if (stdin === undefined || stdin.parts.length === 1) return []; // a whole script is meant to be run
+  const words = wordsOf(plan);
+  const shell = words.findIndex((word) => SHELL.test(nameOf(word)));
+  if (shell === -1) return [];
+  const rest = words.slice(shell + 1);
+  const readsInput = rest.every(isOption) || rest.some((word) => /^-[a-z]*s$/.test(literalOf(word)));
+  return readsInput ? [stdin] : [];
+}
+
+function wordsOf({ program, groups }: CommandPlan): readonly Template[] {
+  return [{ parts: [program], mistakes: [] }, ...groups.flatMap(({ templates }) => templates)];
+}
+
+function isOption(word: Template): boolean {
+  return /^[-+]/.test(literalOf(word));
+}
+
+/** The literal text at the start of a template. */
+function literalOf(word: Template | undefined): string {
+  const [first = ''] = word?.parts ?? [];
+  return typeof first === 'string' ? first : '';
+}
+
+function nameOf({ parts }: Template): string {
+  const [first = ''] = parts;
+  return parts.length === 1 && typeof first === 'string' ? (first.split('/').at(-1) ?? '') : '';
+}

@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest';
+import { shellTool, shopWith, TEXT } from './shell-shop.ts';
+
+/** Commands that would read `{x}`, a text of the caller, as a part of their code. */
+const CODE = [
+  ['sh', '-c', 'echo {x}'],
+  ['timeout', '5', 'bash', '-o', 'pipefail', '-ec', 'echo {x}'],
+  ['tcsh', '-c', 'ls {x}'],
+  ['fish', '--command=ls {x}'],
+  ['env', '-S', "sh -c 'echo {x}'"],
+  ['env', '-i', '-u', 'A', '--split-string=echo {x}'],
+  ['flock', '-w', '5', 'lock', '-c', 'echo {x}'],
+  ['script', '-qc', 'echo {x}', '/dev/null'],
+  ['pwsh', '-NoProfile', '-Command', 'Get-Item {x}'],
+  ['python3', '-c', 'print("{x}")'],
+  ['python3', '-cprint("{x}")'],
+  ['python3', '-W', 'ignore', '-Ic', 'print("{x}")'],
+  ['python3.12', '-uX', 'dev', '-c', 'print("{x}")'],
+  ['node', '-pe', 'f("{x}")'],
+  ['node', '--eval=f("{x}")'],
+  ['node', '-r', './a.js', '-e', 'f("{x}")'],
+  ['node', '--import', './a.js', '--print', 'f("{x}")'],
+  ['node', '--input-type', 'module', '--eval', 'f("{x}")'],
+  ['deno', 'eval', '--ext', 'ts', 'f("{x}")'],
+  ['perl', '-I', 'lib', '-Mstrict', '-lne', 'print if /{x}/'],
+  ['perl', '-eprint "{x}"'],
+  ['perl', '-e{x}; print'],
+  ['ruby', '-r', 'json', '-e', 'puts "{x}"'],
+  ['php', '-d', 'a=1', '-r', 'echo "{x}";'],
+  ['lua', '-l', 'm', '-e', 'print("{x}")'],
+  ['Rscript', '-e', 'f("{x}")'],
+  ['awk', '/{x}/', 'file'],
+  ['gawk', '-F', ':', '-v', 'a=1', '--', '$1 == "{x}"', 'file'],
+  ['sed', '-n', '/{x}/p', 'file'],
+  ['sed', '-i.bak', '-e', 's/a/b/', '-es/{x}/c/', 'file'],
+  ['sed', '--expression=s/{x}/y/', 'file'],
+];
+
+/** Commands in which it is an argument of the code, the whole code, or something else. */
+const NO_CODE = [
+  ['sh', '-c', 'echo "$1"', 'sh', 'a {x}'],
+  ['python3', '-c', 'import sys; print(sys.argv[1])', 'a {x}'],
+  ['python3', '-u', '-c', '{x}'],
+  ['python3', 'script.py', '-c', 'a {x}'],
+  ['python3', '-m', 'mod', '-c', 'a {x}'],
+  ['python3', '-Wonce::{x}', 'script.py'],
+  ['node', 'script.js', '-e', 'a {x}'],
+  ['node', '-e', '{x}'],
+  ['perl', '-e{x}'],
+  ['perl', 'script.pl', '-e', 'a {x}'],
+  ['php', '-f', 'x.php', '-r', 'a {x}'],
+  ['awk', '-f', 'a.awk', 'a{x}'],
+  ['awk', '-v', 'a=x{x}', 'BEGIN {{ print a }}', 'file{x}'],
+  ['sed', '-f', 'a.sed', 'a{x}'],
+  ['sed', '-n', '-e', '/a/p', 'a{x}'],
+  ['sed', '-n', '{line}p', 'file'],
+  ['flock', 'lock', 'grep', '-c', 'a{x}'],
+  ['npm', 'run', 'script', '--', 'a{x}'],
+  ['env', 'A=a{x}', 'printenv'],
+];
+
+it('a command that would read a text of the caller as a part of its code is refused, however its options are written', async () => {
+  const toTool = (command: readonly string[], index: number) => {
+    const used = { x: TEXT, line: { type: 'integer' } };
+    const names = Object.entries(used).filter(([name]) => command.some((word) => word.includes(`{${name}}`)));
+    return shellTool(`t${index}`, Object.fromEntries(names), { command });
+  };
+  const { crib } = await shopWith({ tools: [...CODE, ...NO_CODE].map(toTool) });
+  const isListed = (_: unknown, index: number) => crib.catalog.get(`t${index}`) !== undefined;
+  expect([...CODE, ...NO_CODE].filter(isListed)).toEqual(NO_CODE);
+  expect(crib.warnings()).toHaveLength(CODE.length);
+  for (const warning of crib.warnings()) expect(warning).toContain('{x} would be read as part of the script');
+});
