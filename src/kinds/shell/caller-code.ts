@@ -84,9 +84,17 @@ const SHELL_OPTION = /^([-+][A-Za-z]*[cC]|--command$)/;
 /** A shell option that contains its script. */
 const SHELL_GLUED = /^--command=/;
 
-/** Variables that control which code a program loads or starts. */
-const CODE_VARIABLE =
-  /^(LD_|DYLD_|PYTHON|GIT_CONFIG|GIT_SSH|(GCONV_|GIT_EXEC_|NODE_)?PATH$|(GIT_|GIT_SEQUENCE_)?EDITOR$|(GIT_)?PAGER$|(BASH_)?ENV$|(GIT|SSH)_ASKPASS$|(NODE|_JAVA|JAVA_TOOL)_OPTIONS$|PERL5?(LIB|OPT|DB)$|RUBY(LIB|OPT)$|GLIBC_TUNABLES$|GIT_(EXTERNAL_DIFF|PROXY_COMMAND)$|VISUAL$|LESSOPEN$|SHELLOPTS$|PS4$|IFS$)/;
+/** Variables that control which code a program loads or starts, by themselves or as options of it. */
+const CODE_VARIABLE = new RegExp(
+  `^(${[
+    '(LD_|DYLD_|PYTHON|GIT_CONFIG|GIT_SSH|LUA_|OPENSSL_|BASH_FUNC_|R_PROFILE|(npm|NPM)_(config|CONFIG)_).*',
+    '(GCONV_|GIT_EXEC_|NODE_|CLASS|AWKLIB|AWK)?PATH|GLIBC_TUNABLES|DOTNET_STARTUP_HOOKS|NODE_REPL_EXTERNAL_MODULE',
+    '(GIT_|GIT_SEQUENCE_|SUDO_|SYSTEMD_|HG)?EDITOR|VISUAL|(GIT_|MAN|SYSTEMD_)?PAGER|BROWSER|LESS(OPEN|CLOSE)',
+    '(BASH_)?ENV|ZDOTDIR|PROMPT_COMMAND|SHELLOPTS|BASHOPTS|PS4|IFS|PHPRC|PHP_INI_SCAN_DIR',
+    '(GIT|SSH|SUDO)_ASKPASS|GIT_(EXTERNAL_DIFF|PROXY_COMMAND)|(SVN_SSH|CVS_RSH|RSYNC_RSH|RSYNC_CONNECT_PROG)',
+    '(NODE|BUN|_JAVA|JAVA_TOOL|JDK_JAVA|TAR)_OPTIONS|PERL5?(LIB|OPT|DB)|RUBY(LIB|OPT)|MAKE(FLAGS|FILES)|RIPGREP_CONFIG_PATH',
+  ].join('|')})$`,
+);
 
 /** Variables that the dynamic loader reads before a program's own code runs. */
 export const LOADER_VARIABLE = /^(LD_.*|GCONV_PATH|GLIBC_TUNABLES)$/;

@@ -71,3 +71,41 @@ it('a command that would read a text of the caller as a part of its code is refu
   expect(crib.warnings()).toHaveLength(CODE.length);
   for (const warning of crib.warnings()) expect(warning).toContain('{x} would be read as part of the script');
 });
+
+it('a variable that decides what code a program runs must not contain a text of the caller', async () => {
+  const deciding = [
+    ...[
+      'PATH',
+      'LD_PRELOAD',
+      'PYTHONPATH',
+      'NODE_OPTIONS',
+      'NODE_PATH',
+      'BASH_ENV',
+      'GIT_SSH_COMMAND',
+      'GIT_CONFIG_KEY_0',
+    ],
+    ...[
+      'LUA_INIT',
+      'LUA_PATH_5_4',
+      'CLASSPATH',
+      'JDK_JAVA_OPTIONS',
+      'MAKEFLAGS',
+      'TAR_OPTIONS',
+      'RSYNC_RSH',
+      'ZDOTDIR',
+    ],
+    ...[
+      'OPENSSL_CONF',
+      'npm_config_script_shell',
+      'DOTNET_STARTUP_HOOKS',
+      'MANPAGER',
+      'SUDO_EDITOR',
+      'PHPRC',
+      'AWKPATH',
+    ],
+  ];
+  const others = ['TARGET', 'MY_PATH', 'PATHS', 'TOKEN', 'LUA', 'MAKE', 'LANG', 'RELATIVE_PATH', 'OPTIONS'];
+  const toTool = (name: string) => shellTool(name, { x: TEXT }, { command: ['true'], env: { [name]: '{x}' } });
+  const { crib } = await shopWith({ tools: [...deciding, ...others].map(toTool) });
+  expect(crib.catalog.specs.map(({ name }) => name)).toEqual(others);
+});
