@@ -27,21 +27,3 @@ export function runningCode(): readonly string[] {
   const code = [dirname(import.meta.dirname), ...(main !== undefined && isAbsolute(main) ? [main] : [])];
   return [process.execPath, ...code, ...code.flatMap(aroundModule)];
 }
-
-/** Environment variables that decide what code a program loads. */
-const CODE_VARIABLE =
-  /^(NODE_OPTIONS|NODE_PATH|PYTHONPATH|PYTHONHOME|PYTHONSTARTUP|BASH_ENV|LD_PRELOAD|LD_LIBRARY_PATH|RUBYLIB|RUBYOPT|PERL5LIB|PERL5OPT)$/;
-
-/** The paths in such variables, except folders that contain `around`: those are work folders. */
-export function namedInVariables(
-  env: Readonly<Record<string, unknown>>,
-  base: string,
-  around: string,
-): readonly string[] {
-  return Object.entries(env)
-    .filter(([name, value]) => CODE_VARIABLE.test(name) && typeof value === 'string')
-    .flatMap(([, value]) => String(value).split(/[\s=:,"']+/))
-    .filter((text) => text !== '' && !text.startsWith('-') && (text.includes('/') || text.startsWith('.')))
-    .map((text) => resolve(base, text))
-    .filter((path) => !isInside(around, path));
-}

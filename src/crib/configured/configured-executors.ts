@@ -3,6 +3,7 @@ import type { CustomExecutorConfig } from '../../config/types/guards.ts';
 import { type Executor, type ExecutorContext, REPLACES } from '../../core/executor.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { KINDS } from '../../kinds/index.ts';
+import { isInside } from '../../kinds/shell/trace-path.ts';
 import { systemClock } from '../../system/clock.ts';
 import { isServedAt } from '../../system/fetch/own-addresses.ts';
 import { importExport } from '../../system/modules/import-module.ts';
@@ -61,7 +62,8 @@ function withCode({ config, ...ports }: ExecutorPorts & WithAgents): Omit<KindPo
     },
     isOwn: (url, address) => isServedAt(config().server ?? {}, url, address),
     noteCode({ source, name }, files) {
-      if (files.length > 0) code.set(`${source}\n${name}`, files);
+      const paths = files.filter((file) => !isInside(ports.folder, file)); // a folder above all work folders is not a script
+      if (paths.length > 0) code.set(`${source}\n${name}`, paths);
     },
     hidden() {
       const hidden = ports.hidden();

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import type { SchemaNode } from '../../config/schema-node.ts';
 import { isRecord } from '../../core/json.ts';
 import { nearest } from '../../core/read-options.ts';
+import { namedInVariables } from '../../kinds/shell/own-code.ts';
 import { configNode } from '../config/config-schema.ts';
-import { namedInVariables } from '../loaded-code.ts';
 import { guessPath, pathsOf, pathsOfCommandLine, type TextPlace } from './text-paths.ts';
 
 /** A path in a configuration. */

@@ -1,11 +1,12 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { HiddenPaths } from '../../config/records.ts';
+import { namedInVariables } from '../../kinds/shell/own-code.ts';
 import { stateFolders } from '../../store/state-folder.ts';
 import { sqliteFileOf } from '../../store/store-url.ts';
 import type { SecretDeclaration } from '../../system/secrets/secrets.ts';
 import { CONFIG_FILE_NAMES, type LoadedConfig } from '../config/loaded-config.ts';
-import { aroundModule, namedInVariables, programFolders, runningCode } from '../loaded-code.ts';
+import { aroundModule, programFolders, runningCode } from '../loaded-code.ts';
 import type { NamedPath } from './named-paths.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -5,7 +5,7 @@ import type { CommandPlan } from './command-plan.ts';
 type IsHarmless = (name: string) => boolean;
 
 /** How a program gets code on its command line. */
-interface Interpreter {
+export interface Interpreter {
   readonly program: RegExp;
   /** Options before code; further options may stand between. */
   readonly code: RegExp;
@@ -127,11 +127,21 @@ function scriptsOf(plan: CommandPlan): readonly Template[] {
   return words.flatMap((word, index) => {
     const name = nameOf(word);
     const rest = words.slice(index + 1);
-    if (SHELL.test(name)) return shellScript(rest) ?? [];
-    const interpreter = INTERPRETERS.find(({ program }) => program.test(name));
+    if (isShell(name)) return shellScript(rest) ?? [];
+    const interpreter = interpreterOf(name);
     // An argument that is the whole script is meant to be run; one inside a script is not.
     return interpreter === undefined ? [] : codeAmong(interpreter, rest).filter(({ parts }) => parts.length > 1);
   });
+}
+
+/** The interpreter of this name, other than a shell. */
+export function interpreterOf(name: string): Interpreter | undefined {
+  return INTERPRETERS.find(({ program }) => program.test(name));
+}
+
+/** True for the name of a shell. */
+export function isShell(name: string): boolean {
+  return SHELL.test(name);
 }
 
 /** The code among the words after an interpreter, up to its script file or the arguments of the code. */

@@ -1,43 +1,94 @@
 import { resolve } from 'node:path';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { readTemplate } from '../../specs/template.ts';
+import { interpreterOf, isShell } from './caller-code.ts';
 import type { ShellPorts } from './shell-kind.ts';
 import type { ShellRun } from './shell-run.ts';
 import { rootsOf } from './surroundings.ts';
+import { isInside } from './trace-path.ts';
 
 const SCRIPT = /\.([cm]?[jt]sx?|pyz?|sh|bash|zsh|rb|php|pl|lua|jar|wasm)$/i;
-const SHELL = /^(r?bash|sh|dash|ash|zsh|m?ksh|fish)$/;
-const INTERPRETER =
-  /^(python[\d.]*|pypy[\d.]*|node|nodejs|bun|deno|tsx|perl[\d.]*|ruby[\d.]*|lua[\d.]*|php[\d.]*|java)$/;
 
 /** True for the file name of a script. */
 export function isScriptName(path: string): boolean {
   return SCRIPT.test(path);
 }
 
-/** The files that a command runs as code: its program, if it is a path, and the script of an interpreter. Files that it works on are not included. */
+/** The files that a command runs as code: its program, if it is a path, scripts of interpreters, and what its variables name. Files that it works on are not included. */
 export function codeOf(run: ShellRun, spec: ToolSpec, { settings, folder }: Pick<ShellPorts, 'settings' | 'folder'>) {
   const words = run.command.flat().map(literalOf);
   const [base = folder] = rootsOf(run, settings(spec.source), folder).map(({ path }) => path);
   const place = resolve(base, literalOf(run.cwd ?? '') ?? '');
-  const scripts = words.flatMap((word, index) => {
-    if (word === undefined || word.startsWith('-')) return [];
-    if (index === 0) return word.includes('/') ? [word] : [];
-    return isScriptOf(words.slice(0, index)) && !/[\s;|&]/.test(word) ? [word] : [];
-  });
-  return scripts.map((path) => resolve(place, path));
+  const [program = ''] = words;
+  const scripts = words.flatMap((word, index) => scriptsAfter(nameOf(word), words.slice(index + 1)));
+  const paths = [...(program.includes('/') ? [program] : []), ...scripts].map((path) => resolve(place, path));
+  const env = Object.fromEntries(Object.entries(run.env ?? {}).map(([name, text]) => [name, literalOf(String(text))]));
+  return [...paths, ...namedInVariables(env, place, folder)];
 }
 
-/** True after an interpreter and its options: the next word is its script. Inline code names no file. */
-function isScriptOf(before: readonly (string | undefined)[]): boolean {
-  const names = before.map((word) => word?.split('/').at(-1) ?? '');
-  const at = names.findLastIndex((name) => SHELL.test(name) || INTERPRETER.test(name));
-  const inline = SHELL.test(names[at] ?? '') ? /^-[a-z]*c/i : /^(-[a-z]*[cepmr]|--eval|--print)$/i;
-  return at !== -1 && before.slice(at + 1).every((word) => word?.startsWith('-') === true && !inline.test(word));
+/** The way in which an interpreter names its script, if it is not code in the command itself. */
+interface ScriptOptions {
+  /** Options before code, which takes the place of a script. */
+  readonly code: RegExp;
+  /** Options before a value. */
+  readonly values?: RegExp;
+  /** Options before a script. */
+  readonly files?: RegExp;
+  readonly isFirstCode?: boolean;
+}
+
+const OF_SHELL: ScriptOptions = { code: /^-[a-z]*c$/i, values: /^([-+]\w*[oO]|--(rcfile|init-file))$/ };
+const OF_JAVA: ScriptOptions = { code: /^-m$/, values: /^(-cp|-classpath|--class-path|-p|--module-path)$/ };
+/** Programs of `interpreterOf` that start others, and run no script. */
+const STARTERS = /^(env|flock|script)$/;
+
+function optionsOf(name: string): ScriptOptions | undefined {
+  if (isShell(name)) return OF_SHELL;
+  if (name === 'java') return OF_JAVA;
+  return STARTERS.test(name) ? undefined : interpreterOf(name);
+}
+
+/** The scripts that an interpreter loads, up to its own script. */
+function scriptsAfter(name: string, words: readonly (string | undefined)[]): readonly string[] {
+  const options = optionsOf(name);
+  const found: string[] = [];
+  for (let index = 0; options !== undefined && index < words.length; index++) {
+    const word = words[index];
+    if (word === undefined || options.code.test(word) || word === '-m') return found;
+    if (!/^[-+]/.test(word)) return options.isFirstCode === true || /[\s;|&]/.test(word) ? found : [...found, word];
+    const isFile = options.files?.test(word) === true;
+    const glued = word.slice(word.indexOf('=') + 1);
+    const value = glued !== word ? glued : isFile || options.values?.test(word) === true ? words[++index] : undefined;
+    if (value !== undefined && (isFile || value.includes('/') || isScriptName(value))) found.push(value);
+    if (isFile) return found;
+  }
+  return found;
+}
+
+function nameOf(word: string | undefined): string {
+  return word?.split('/').at(-1) ?? '';
 }
 
 /** The text without its escapes, or undefined if it contains a placeholder. */
 function literalOf(text: string): string | undefined {
   const { parts } = readTemplate(text);
   return parts.every((part) => typeof part === 'string') ? parts.join('') : undefined;
+}
+
+/** Environment variables that decide what code a program loads. */
+const CODE_VARIABLE =
+  /^(NODE_OPTIONS|NODE_PATH|PYTHONPATH|PYTHONHOME|PYTHONSTARTUP|BASH_ENV|LD_PRELOAD|LD_LIBRARY_PATH|RUBYLIB|RUBYOPT|PERL5LIB|PERL5OPT)$/;
+
+/** The paths in such variables, except folders that contain `around`: those are work folders. */
+export function namedInVariables(
+  env: Readonly<Record<string, unknown>>,
+  base: string,
+  around: string,
+): readonly string[] {
+  return Object.entries(env)
+    .filter(([name, value]) => CODE_VARIABLE.test(name) && typeof value === 'string')
+    .flatMap(([, value]) => String(value).split(/[\s=:,"']+/))
+    .filter((text) => text !== '' && !text.startsWith('-') && (text.includes('/') || text.startsWith('.')))
+    .map((text) => resolve(base, text))
+    .filter((path) => !isInside(around, path));
 }

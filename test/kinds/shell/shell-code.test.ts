@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SANDBOX, said, script, shellTool, shopWith } from './shell-shop.ts';
 
+const TOLD = shellTool('told', {}, { command: ['true'], env: { BASH_ENV: './env.sh', PYTHONPATH: './modules' } });
+
 /** Files that something of the configuration runs as code, and one that nothing runs. */
 const FILES = {
   'scripts/deploy.sh': 'echo honest\n',
@@ -15,10 +17,12 @@ const FILES = {
   'snakes/server.py': 'print(1)\n',
   'server.env': 'TOKEN=abc\n',
   'free/data.sh': 'data\n',
+  'specs/told.json': JSON.stringify({ tools: [TOLD] }),
 };
 const REST = {
   extensions: { guard: { module: './lib/guard.js' } },
   sources: {
+    data: { files: './specs' },
     snakes: { mcp: { command: 'python3', args: ['snakes/server.py'] } },
     served: {
       mcp: {
@@ -35,6 +39,10 @@ const RUNNING = [
   shellTool('own', {}, { command: ['timeout', '9', 'sh', 'later.sh'], sandbox: { mode: 'none' } }),
   shellTool('program', {}, { command: ['./bin/own', 'free/data.sh'], sandbox: { mode: 'none' } }),
   shellTool('report', {}, { command: ['python3', 'jobs/report.py'], sandbox: { mode: 'none' } }),
+  shellTool('quiet', {}, { command: ['python3', '-W', 'ignore', 'jobs/quiet.py'], sandbox: { mode: 'none' } }),
+  shellTool('piped', {}, { command: ['bash', '-o', 'pipefail', 'piped.sh'], sandbox: { mode: 'none' } }),
+  shellTool('hooked', {}, { command: ['node', '-r', './pre.js', '--import=./import.mjs', 'main.js'] }),
+  shellTool('listed', {}, { command: ['awk', '-f', 'list.awk', 'free/data.sh'], sandbox: { mode: 'none' } }),
   {
     name: 'snake',
     description: 'Snake.',
@@ -49,6 +57,14 @@ describe.skipIf(!SANDBOX.ok)('a command in a sandbox', () => {
     ['a folder around the script of another tool', 'mv scripts old && mkdir scripts'],
     ['a script of another tool that is not there yet', 'echo evil > later.sh'],
     ['the program of another tool', 'echo evil > bin/own'],
+    ['a script after an option with a value', 'mkdir -p jobs; echo evil > jobs/quiet.py'],
+    ['a script of a shell with options', 'echo evil > piped.sh'],
+    ['a module that Node loads first', 'echo evil > pre.js'],
+    ['a module that Node imports first', 'echo evil > import.mjs'],
+    ['the main module after them', 'echo evil > main.js'],
+    ['a program of awk', 'echo evil > list.awk'],
+    ['a script that a variable of another tool names', 'echo evil > env.sh'],
+    ['a folder of modules that a variable of another tool names', 'mkdir modules'],
     ['the module of a Python function', 'echo evil > py/tools.py'],
     ['a module beside a Python function', 'echo evil > py/json.py'],
     ['a package beside a Python function', 'mkdir -p py/json'],
