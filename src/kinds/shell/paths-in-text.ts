@@ -7,6 +7,27 @@ export const MAX_PATH = 4096;
 export const MAX_ARGUMENT = 131_072;
 const MANY_PIECES = 64;
 
+/** Returns the possible paths in a text, read once for each text. */
+export type ReadPaths = (text: string) => readonly string[];
+
+/** Reads the possible paths in the texts of one call, which `spend` limits in number and length. */
+export function createPathReader(spend: (names: number) => void): ReadPaths {
+  const known = new Map<string, readonly string[]>();
+  return (text) => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const paths = pathsIn(text);
+    spend(paths.reduce((sum, path) => sum + path.length + LOOK, 0) / CHARACTERS);
+    known.set(text, paths);
+    return paths;
+  };
+}
+
+/** Characters of paths that cost as much as one inspected name. */
+const CHARACTERS = 100;
+/** Characters that cost as much as a path itself, however short. */
+const LOOK = 100;
+
 /** The possible paths in a text: the whole, and the pieces between `=`, `:`, `@`, `,` and line ends. */
 export function pathsIn(text: string): readonly string[] {
   if (text.length > MAX_ARGUMENT) return [];
@@ -15,10 +36,11 @@ export function pathsIn(text: string): readonly string[] {
   const isLong = starts.length > MANY_PIECES;
   const pieces = new Set<string>();
   for (const [index, start] of starts.entries()) {
-    const chosen = isLong ? [ends[index] ?? 0, text.length] : ends.slice(index);
+    const isLast = starts.length - index <= MANY_PIECES;
+    const chosen = isLong ? [ends[index] ?? 0, ...(isLast ? [text.length] : [])] : ends.slice(index);
     for (const end of chosen) if (end > start && end - start <= MAX_PATH) pieces.add(text.slice(start, end));
   }
-  return [...pieces].flatMap(spellingsOf);
+  return [...new Set([...pieces].flatMap(spellingsOf))];
 }
 
 /** The paths that a program may read a piece as. */

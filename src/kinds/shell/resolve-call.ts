@@ -8,7 +8,7 @@ import { type AllowedFolders, findFolders } from './allowed-folders.ts';
 import { type CommandPlan, fillArguments, templatesOf } from './command-plan.ts';
 import { type ArgumentPlace, createWork, findCwd, intentOf, resolvePaths } from './fill-call.ts';
 import { isPattern, mayMatch } from './path-patterns.ts';
-import { MAX_PATH, pathsIn } from './paths-in-text.ts';
+import { createPathReader, MAX_PATH } from './paths-in-text.ts';
 import type { FoundSandbox, Sandbox } from './sandbox.ts';
 import type { ShellPorts } from './shell-kind.ts';
 import type { ShellRun } from './shell-run.ts';
@@ -64,7 +64,16 @@ export async function resolveCall(preparation: Preparation): Promise<ResolvedCal
     ? resolveFolders(preparation, { ...use, base: realpathSync.native(base), spend: createWork(call.input) })
     : { cwd: base, input: call.input };
   if (sandbox === undefined) {
-    const bare = { plan, given: call.input, filled: input, cwd, spend: createWork(call.input), ...use };
+    const spend = createWork(call.input);
+    const bare = {
+      plan,
+      given: call.input,
+      filled: input,
+      cwd,
+      spend,
+      pathsIn: createPathReader(spend),
+      ...use,
+    };
     requireNoState(bare);
     requireNoJoin(bare);
   }
@@ -154,7 +163,7 @@ function requireHarmless(piece: Piece, folder: NamedFolder, { folders, intent, s
 }
 
 /** All texts that may be joined. In long texts only paths that climb count. */
-function piecesOf({ plan, given, filled }: BareCall): readonly Piece[] {
+function piecesOf({ plan, given, filled, pathsIn }: BareCall): readonly Piece[] {
   const told = new Set(templatesOf(plan).flatMap((template) => (template === plan.stdin ? [] : namesIn(template))));
   const whole = Object.entries(given).flatMap(([name, value]) => textsIn(value).map((text) => [name, text] as const));
   const pieces = [...whole, ...filledTexts(plan, filled)].flatMap(([name, text]) => {

@@ -6,7 +6,7 @@ import type { AllowedFolders } from './allowed-folders.ts';
 import { type CommandPlan, fillText, isGiven, roundsOf, templatesOf, UnfitArgument } from './command-plan.ts';
 import { FIXED, type Intent, type SpendWork } from './fill-call.ts';
 import { isPattern, mayMatch, namesAt } from './path-patterns.ts';
-import { MAX_ARGUMENT, MAX_PATH, pathsIn, spellingsOf } from './paths-in-text.ts';
+import { MAX_ARGUMENT, MAX_PATH, pathsIn, type ReadPaths, spellingsOf } from './paths-in-text.ts';
 import { type Places, type TracedPath, tracePath } from './trace-path.ts';
 
 /** A call that runs without a sandbox. */
@@ -21,6 +21,7 @@ export interface BareCall {
   /** The assumed use of paths by the command. */
   readonly intent: Intent;
   readonly spend: SpendWork;
+  readonly pathsIn: ReadPaths;
 }
 
 /**
@@ -41,7 +42,7 @@ export function requireNoState(call: BareCall): void {
  * for stdin is content, or has many lines: its words are not taken for paths.
  */
 function requireNoCode(call: BareCall): void {
-  const { plan, given, filled, folders } = call;
+  const { plan, given, filled, folders, pathsIn } = call;
   const told = new Set(templatesOf(plan).flatMap((template) => (template === plan.stdin ? [] : namesIn(template))));
   const isJudged = (name: string) => !told.has(name) || plan.pathNames.has(name) || plan.readNames.has(name);
   const whole = Object.entries(given).flatMap(([name, value]) => textsIn(value).map((text) => [name, text] as const));
@@ -70,7 +71,7 @@ export function isFolder(path: string): boolean {
 }
 
 function requireNoStateFrom(call: BareCall): void {
-  const { plan, given, filled, cwd } = call;
+  const { plan, given, filled, cwd, pathsIn } = call;
   const { hidden, kept } = call.folders;
   const secret = [...hidden.folders, ...hidden.files];
   const leads = (path: string) => leadsToState(path, call, kept);
@@ -173,23 +174,29 @@ function processPlaces(): readonly string[] {
 }
 
 export function leadsToState(path: string, from: Standpoint, kept: Places): boolean {
-  if (OWN_STREAM.test(resolve(from.cwd, path))) return false;
+  if (path.startsWith('/dev/') && OWN_STREAM.test(resolve(path))) return false;
   return leadsTo(path, from, { ...kept, covers: (place) => PROCESS.test(place) || kept.covers(place) });
 }
 
 /** The base of a path, and the work counter. */
 type Standpoint = Pick<BareCall, 'cwd' | 'spend'>;
 
-export function leadsTo(path: string, { cwd, spend }: Standpoint, { covers, isNamed, liesBelow }: Places): boolean {
+export function leadsTo(path: string, from: Standpoint, places: Places): boolean {
+  const { cwd, spend } = from;
+  const [first = ''] = path.replace(/^(\.\/+)+/, '').split('/', 1);
+  const isThere = isAbsolute(path) || existsSync(join(cwd, first));
+  const isDirect = !isAbsolute(path) && !/^\.?$/.test(first) && !CLIMBS.test(path);
+  if (isDirect && !isThere && !places.mayStartWith(first, cwd)) return false; // most texts are not paths
+  spend(1 + path.length / 100);
   const written = resolve(cwd, path);
-  if (isNamed(written) || liesBelow(written)) return true;
-  // Most texts are not paths: if not even the first name exists, only the text itself is checked.
-  const isThere = isAbsolute(path) || existsSync(join(cwd, path.split('/', 1)[0] ?? ''));
-  return isThere && [written, ...realOf(path, { cwd, spend })].some((place) => covers(place) || liesBelow(place));
+  if (places.isNamed(written) || places.liesBelow(written)) return true;
+  // If not even the first name exists, only the text itself is checked.
+  return isThere && [written, ...realOf(path, from)].some((place) => places.covers(place) || places.liesBelow(place));
 }
 
+const CLIMBS = /(^|\/)\.\.(\/|$)/;
+
 function realOf(path: string, { cwd, spend }: Standpoint): readonly string[] {
-  spend(path.length / 100);
   const traced = traceOf(path, cwd);
   if (traced === undefined) return []; // a program cannot follow it either
   const { real, links, looks } = traced;

@@ -88,6 +88,8 @@ export interface Places {
   isNamed(path: string): boolean;
   /** True for a folder that contains one of the paths. */
   liesBelow(path: string): boolean;
+  /** False if no path in this folder that begins with the name can be, contain or lie in one of the paths, by name. */
+  mayStartWith(name: string, folder: string): boolean;
 }
 
 /** Creates places from resolved paths. The file system is read lazily. */
@@ -105,8 +107,19 @@ export function createPlaces(paths: readonly string[]): Places {
     const name = fold(path);
     return lengths.some((length) => isEndOfName(name, length) && folded.has(name.slice(0, length)));
   };
+  const starts = new Map<string, ReadonlySet<string>>();
+  const startsIn = (folder: string): ReadonlySet<string> => {
+    const before = folder === sep ? sep : `${fold(folder)}${sep}`;
+    const inside = [...folded].filter((path) => path.startsWith(before));
+    return new Set(inside.map((path) => path.slice(before.length).split(sep, 1)[0] ?? ''));
+  };
   return {
     isNamed,
+    mayStartWith(name, folder) {
+      const known = starts.get(folder) ?? startsIn(folder);
+      starts.set(folder, known);
+      return known.has(fold(name)) || isNamed(folder);
+    },
     covers: (path) => isNamed(path) || isKnown(path) || isLinkedInto(path, paths),
     liesBelow: (path) => above.has(fold(path)),
   };

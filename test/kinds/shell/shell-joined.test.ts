@@ -18,6 +18,11 @@ const LIST = { type: 'array', items: TEXT };
 const BOTH = { place: TEXT, name: TEXT };
 const READS = { effects: { readOnly: true } };
 
+/** A text may have so many characters for an argument. */
+const MOST = 131_000;
+const numbered = (toWord: (at: number) => string) =>
+  ['a', ...Array.from({ length: 20_000 }, (_, at) => toWord(at))].join(',');
+
 /** Tools whose program may join one argument to another. */
 const TOOLS = [
   shellTool('reading', BOTH, { command: ['echo', '-C', '{place}', '{name}'] }, READS),
@@ -117,6 +122,13 @@ describe('without a sandbox the path checks of a call do not block the crib', ()
   const DEEP = 'd/'.repeat(100);
   it.each<[string, readonly string[]]>([
     ['many paths of many folders', Array.from({ length: 2000 }, (_, index) => `${DEEP}${index}`)],
+    ['thousands of options in one text', [numbered((at) => `-${at}abcd${at}`).slice(0, MOST)]],
+    ['thousands of words that may end anywhere', [numbered((at) => `-${at}?${at}#`).slice(0, MOST)]],
+    ['thousands of encoded words', [numbered((at) => `-%41%42${at}`).slice(0, MOST)]],
+    [
+      'a few words that may begin and end anywhere',
+      [`a,${Array.from({ length: 62 }, (_, at) => `-${at}?${'x'.repeat(50)}#`).join(',')}`],
+    ],
     ['paths that go up and down', Array.from({ length: 400 }, (_, index) => `${'d/../'.repeat(700)}${index}`)],
     [
       'folders of folders',
