@@ -7,16 +7,27 @@ export function isPattern(text: string): boolean {
   return /[*?[{]|[+@!]\(/.test(text);
 }
 
-/** True for a path with a pattern that may expand to one of the places, to a path inside it or to a folder around it. */
-export function mayMatch(path: string, cwd: string, places: readonly string[]): boolean {
+/** The cost of reading a name, following a match, and comparing it with a place, compared to inspecting a name. */
+const [READ, FOLLOW, COMPARE] = [1 / 20, 5, 1 / 100];
+
+/** True for a path with a pattern that may expand to one of the places, to a path inside it or to a folder around it. `spend` limits the patterns of a call: each reads a folder. */
+export function mayMatch(
+  path: string,
+  { cwd, spend }: { readonly cwd: string; spend(names: number): void },
+  places: readonly string[],
+): boolean {
   if (!path.includes('/') || !isPattern(path)) return false;
-  const names = path.split('/');
-  const first = names.findIndex(isPattern);
-  const base = realOf(names.slice(0, first).join('/') || (isAbsolute(path) ? '/' : '.'), cwd);
+  const parts = path.split('/');
+  const first = parts.findIndex(isPattern);
+  const base = realOf(parts.slice(0, first).join('/') || (isAbsolute(path) ? '/' : '.'), cwd);
   if (base === undefined) return false;
-  const [pattern = '', ...rest] = names.slice(first).filter((name) => name !== '' && name !== '.');
+  const [pattern = '', ...rest] = parts.slice(first).filter((name) => name !== '' && name !== '.');
   // A match may be a link.
-  const found = namesAt(base).flatMap((name) => (fits(name, pattern) ? (realOf(join(base, name), cwd) ?? []) : []));
+  const names = namesAt(base);
+  spend(1 + names.length * READ + places.length * COMPARE);
+  const matching = names.filter((name) => fits(name, pattern));
+  spend(matching.length * (FOLLOW + places.length * COMPARE));
+  const found = matching.flatMap((name) => realOf(join(base, name), cwd) ?? []);
   return reaches(base, [pattern, ...rest], places) || found.some((place) => reaches(place, rest, places));
 }
 

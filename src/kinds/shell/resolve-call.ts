@@ -157,7 +157,7 @@ function requireHarmless(piece: Piece, folder: NamedFolder, { folders, intent, s
   const from = { cwd: folder.path, spend };
   const { hidden, kept, fixed } = folders;
   const isState = leadsToState(path, from, kept);
-  if (isState || mayMatch(path, folder.path, [...hidden.folders, ...hidden.files])) throw refused(name);
+  if (isState || mayMatch(path, from, [...hidden.folders, ...hidden.files])) throw refused(name);
   const mayWrite = intent !== 'read' && piece.mayBeWritten && folder.mayBeWritten;
   if (mayWrite && leadsTo(path, from, fixed)) throw refusedCode(name);
 }

@@ -81,7 +81,7 @@ function requireNoStateFrom(call: BareCall): void {
     const words = wordsIn(name, text, cwd);
     const patterns = [...pathsIn(text), ...words].filter(isPattern);
     const places = patterns.length === 0 ? [] : [...secret, ...processPlaces()];
-    return words.some(leads) || patterns.some((path) => mayMatch(path, cwd, places));
+    return words.some(leads) || patterns.some((path) => mayMatch(path, call, places));
   };
   for (const [name, value] of Object.entries(given))
     if (textsIn(value).some((text) => isState(text) || mayLead(name, text))) throw refused(name);

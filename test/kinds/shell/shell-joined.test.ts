@@ -124,6 +124,8 @@ describe('without a sandbox the path checks of a call do not block the crib', ()
     ['many paths of many folders', Array.from({ length: 2000 }, (_, index) => `${DEEP}${index}`)],
     ['thousands of options in one text', [numbered((at) => `-${at}abcd${at}`).slice(0, MOST)]],
     ['thousands of words that may end anywhere', [numbered((at) => `-${at}?${at}#`).slice(0, MOST)]],
+    ['a thousand patterns, each of which reads a large folder', [numbered((at) => `/usr/bin/*${at}`).slice(0, 15_000)]],
+    ['a few hundred patterns that match everything there', [numbered((at) => `/usr/bin/*/${at}`).slice(0, 5000)]],
     ['thousands of encoded words', [numbered((at) => `-%41%42${at}`).slice(0, MOST)]],
     [
       'a few words that may begin and end anywhere',
