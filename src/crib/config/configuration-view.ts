@@ -3,7 +3,7 @@ import { isRecord } from '../../core/json.ts';
 import type { LoadedConfig } from './loaded-config.ts';
 
 /** A value of the configuration, as written, without secrets. */
-interface ConfiguredValue {
+export interface ConfiguredValue {
   /** A JSON pointer into the configuration. */
   readonly path: string;
   readonly value: unknown;

@@ -5,7 +5,7 @@ import { packageVersion } from '../../system/package-version.ts';
 import type { Crib } from '../crib.ts';
 
 /** One finding about this machine. */
-interface DoctorCheck {
+export interface DoctorCheck {
   readonly name: string;
   readonly state: 'ok' | 'warning' | 'problem';
   readonly says: string;
@@ -28,20 +28,23 @@ const EARLIEST = Date.UTC(2025, 0, 1);
 export async function examine(
   crib: Pick<Crib, 'store' | 'readiness' | 'sources' | 'review' | 'server'>,
 ): Promise<DoctorReport> {
-  const checks = await Promise.all([
-    checkStore(crib),
-    {
-      name: 'versions',
-      state: 'ok',
-      says: `Toolcrib ${packageVersion()}, Node ${process.versions.node}, ${process.platform} ${process.arch}.`,
-    } as const,
+  const [store, ofMachine, tools] = await Promise.all([checkStore(crib), examineMachine(), checkExecutors(crib)]);
+  return toReport([store, ...ofMachine, checkSources(crib), tools, checkFolder(crib)]);
+}
+
+/** Examines versions, clock, sandbox and Python, which need no crib. */
+export async function examineMachine(): Promise<readonly DoctorCheck[]> {
+  const versions = `Toolcrib ${packageVersion()}, Node ${process.versions.node}, ${process.platform} ${process.arch}.`;
+  return Promise.all([
+    { name: 'versions', state: 'ok', says: versions } as const,
     checkClock(Date.now()),
     checkSandbox(),
     checkPython(),
-    checkSources(crib),
-    checkExecutors(crib),
-    checkFolder(crib),
   ]);
+}
+
+/** The report with these findings. */
+export function toReport(checks: readonly DoctorCheck[]): DoctorReport {
   return { ok: checks.every(({ state }) => state !== 'problem'), checks };
 }
 
@@ -95,10 +98,15 @@ function checkPython(): Promise<DoctorCheck> {
 }
 
 function checkSources({ sources }: Pick<Crib, 'sources'>): DoctorCheck {
-  const failing = sources().filter(({ state }) => state === 'failed' || state === 'down');
-  if (failing.length === 0) return { name: 'sources', state: 'ok', says: `${sources().length} sources.` };
+  const all = sources();
+  const failing = all.filter(({ state }) => state === 'failed' || state === 'down');
+  if (failing.length === 0)
+    return { name: 'sources', state: 'ok', says: all.length === 1 ? '1 source.' : `${all.length} sources.` };
   const says = failing
-    .map(({ name, state, reason }) => `${name} is ${state}${reason === undefined ? '' : `: ${reason}`}`)
+    .map(({ name, state, reason }) => {
+      const what = `${name} ${state === 'failed' ? 'has failed' : 'is down'}`;
+      return reason === undefined ? `${what}.` : `${what}: ${reason}`;
+    })
     .join(' ');
   return {
     name: 'sources',

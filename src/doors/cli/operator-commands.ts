@@ -77,6 +77,16 @@ export const OPERATOR_COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/inspect-audit.ts')).inspectAudit,
   },
   {
+    name: 'config',
+    summary: 'print the configuration in force, with the file and line of each value; secrets are hidden',
+    load: async () => (await import('./commands/examine-setup.ts')).printConfiguration,
+  },
+  {
+    name: 'doctor',
+    summary: 'examine store, clock, versions, sandbox, Python, sources and port, and say what to do',
+    load: async () => (await import('./commands/examine-setup.ts')).doctor,
+  },
+  {
     name: 'serve',
     summary: 'serve REST and MCP over HTTP, or MCP on stdio',
     flags: ['host', 'port', 'stdio', 'insecure'],
@@ -123,5 +133,4 @@ export const OPERATOR_COMMANDS: readonly Command[] = [
   },
   { name: 'pins', summary: 'list the accepted definitions', isLater: true },
   { name: 'connect', summary: 'print the configuration entry for an MCP client', isLater: true },
-  { name: 'doctor', summary: 'diagnose this machine', isLater: true },
 ];

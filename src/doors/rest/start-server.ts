@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
+import { USUAL_ADDRESS } from '../../system/fetch/own-addresses.ts';
 import { type Answer, refuse } from './answers.ts';
 import { createRestApp, type RestOptions } from './create-rest-app.ts';
 import { isLoopbackHost } from './host-check.ts';
@@ -36,8 +37,6 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-const USUAL_HOST = '127.0.0.1';
-const USUAL_PORT = 2742;
 const DEFAULTS = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,
@@ -51,14 +50,14 @@ const USUAL_GRACE_MS = 10_000;
 /** Serves a crib over HTTP. Listens beyond this machine only if `access` is configured or `isInsecure` is set. */
 export async function startServer(crib: Crib, given: ServerOptions = {}): Promise<RunningServer> {
   const { host: wanted, port: wantedPort, hosts = [] } = crib.server.serverSettings();
-  const host = given.host ?? wanted ?? USUAL_HOST;
+  const host = given.host ?? wanted ?? USUAL_ADDRESS.host;
   await requireAccess(crib, host, given.isInsecure === true);
   const names = [...(given.hosts ?? []), ...(typeof hosts === 'string' ? [hosts] : hosts)];
   const app = createRestApp(crib, { ...given, host, hosts: names });
   const limits = { ...DEFAULTS, ...given };
   const server = createHttpServer(limits);
   const requests = trackRequests(server, createListener(app), limits);
-  const { port, address } = await listen(server, host, given.port ?? wantedPort ?? USUAL_PORT);
+  const { port, address } = await listen(server, host, given.port ?? wantedPort ?? USUAL_ADDRESS.port);
   const { noteListening, runParked, definitions, sourceLog } = crib.server;
   const stops = [noteListening({ address, port }), runParked(), definitions.watch(), sourceLog.watch()];
   let closing: Promise<void> | undefined;

@@ -79,11 +79,12 @@ export interface ServedPlace {
   readonly hosts?: string | readonly string[];
 }
 
-const USUAL = { host: '127.0.0.1', port: 2742 };
+/** Where a server listens if neither its options nor the configuration say so. */
+export const USUAL_ADDRESS = { host: '127.0.0.1', port: 2742 };
 
 /** True if a connection there would reach a crib that is served at this place. */
 export function isServedAt(
-  { host = USUAL.host, port = USUAL.port, hosts }: ServedPlace,
+  { host = USUAL_ADDRESS.host, port = USUAL_ADDRESS.port, hosts }: ServedPlace,
   url: URL,
   address: string,
 ): boolean {

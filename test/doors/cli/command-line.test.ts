@@ -54,8 +54,8 @@ describe('the grammar of the command line', () => {
     [['constructor'], 'Unknown command "constructor".'],
     [['list', '--toString'], 'Unknown flag --toString.'],
     [[], 'Command missing.'],
-    [['doctor'], '"toolcrib doctor" is not available in this version'],
-    [['doctor', '--help'], '"toolcrib doctor" is not available in this version'],
+    [['pins'], '"toolcrib pins" is not available in this version'],
+    [['pins', '--help'], '"toolcrib pins" is not available in this version'],
   ])('%j is answered with a sentence', (args, sentence) => {
     expect(() => parseCommandLine(args)).toThrow(sentence);
   });

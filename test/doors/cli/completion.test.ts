@@ -13,7 +13,7 @@ describe('completion', () => {
   beforeAll(async () => void (await office.run(['list']))); // names are kept by a command that opened the crib
 
   it.each([
-    [['c'], ['check', 'call', 'calls', 'completion']],
+    [['c'], ['check', 'call', 'calls', 'completion', 'config']],
     [['list', '--to'], ['--tokens']],
     [['list', '--format', 'g'], ['gemini']],
     [

@@ -2,10 +2,10 @@ import { existsSync, linkSync, renameSync, rmSync, statSync, writeFileSync } fro
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { codeOf, messageOf, ToolcribError } from '../../../core/tool-error.ts';
 import { hasCredentialParameter } from '../../../core/visible-text.ts';
+import { type ClientFile, findClientFiles, readClientFile } from '../client-files.ts';
 import type { ExitCode, Invocation } from '../command.ts';
 import { CONFIG_NAMES, type Flags, findConfig } from '../flags.ts';
 import { note, print, printJson, toLine } from '../output.ts';
-import { type ClientFile, findClientFiles, readClientFile } from './client-files.ts';
 
 const NOTHING: PastedServers = { servers: {}, plainSecrets: [] };
 

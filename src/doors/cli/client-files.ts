@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { readConfigFile, readConfigText } from '../../../config/config-text.ts';
-import { ToolcribError } from '../../../core/tool-error.ts';
-import { findServers } from '../../../crib/config/pasted-server.ts';
+import { readConfigFile, readConfigText } from '../../config/config-text.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
+import { findServers } from '../../crib/config/pasted-server.ts';
 
 type Servers = Readonly<Record<string, unknown>>;
 
