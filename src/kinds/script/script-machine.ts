@@ -19,7 +19,7 @@ export interface ScriptMachine {
 const JOBS_PER_LOOK = 64;
 const MOST_LINES = 1000;
 
-/** Puts a script into a machine. `strip` removes TypeScript types and throws for code that is neither language. */
+/** Puts a script into a machine. */
 export function createMachine(empty: EmptyMachine, given: MachineScript): ScriptMachine {
   return new Machine(empty, given);
 }
@@ -37,7 +37,8 @@ interface GuestFunctions {
 /** The parts of a machine that belong to its script. */
 interface MachineScript {
   readonly script: ScriptStart;
-  readonly strip: (code: string) => string;
+  /** Removes TypeScript types. Returns how the script ends if it cannot. */
+  readonly strip: (code: string) => string | ScriptEnd;
 }
 
 /** The time that this thread has computed, in milliseconds; the time of day where that is not known (Node before 23.9). */
@@ -190,14 +191,14 @@ class Machine implements ScriptMachine {
     const wrapped = `(async () => {${this.#given.script.code}\n})`;
     const first = context.evalCode(wrapped, 'script');
     if (!first.error) return first.value;
-    const problem = this.#wordsOf(first.error);
-    try {
-      const second = context.evalCode(this.#given.strip(wrapped), 'script');
-      if (!second.error) return second.value;
-      this.#end = { kind: 'syntax', message: this.#wordsOf(second.error) };
-    } catch {
-      this.#end = { kind: 'syntax', message: problem };
+    const stripped = this.#given.strip(wrapped);
+    if (typeof stripped !== 'string') {
+      this.#end = stripped;
+      return undefined;
     }
+    const second = context.evalCode(stripped, 'script');
+    if (!second.error) return second.value;
+    this.#end = { kind: 'syntax', message: this.#wordsOf(second.error) };
     return undefined;
   }
 

@@ -2,7 +2,13 @@ import { stripTypeScriptTypes } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type EmptyMachine, type MachineSize, prepareMachine } from './empty-machine.ts';
 import { createMachine, type ScriptMachine } from './script-machine.ts';
-import { type CompiledMachine, READY, type ScriptTurn, type ToScriptThread } from './script-messages.ts';
+import {
+  type CompiledMachine,
+  READY,
+  type ScriptEnd,
+  type ScriptTurn,
+  type ToScriptThread,
+} from './script-messages.ts';
 
 const port = parentPort;
 const wasmModule = workerData as CompiledMachine; // set by script-threads.ts, which starts this file
@@ -16,13 +22,27 @@ process.on('warning', () => {}); // removing types is marked as experimental
 port?.on('message', async (message: ToScriptThread) => {
   if (message.kind === 'start') {
     const empty = await takeMachine(message.limits);
-    machine = createMachine(empty, { script: message, strip: (code) => stripTypeScriptTypes(code) });
+    machine = createMachine(empty, { script: message, strip: stripTypes });
     post(machine.start());
   } else if (message.kind === 'discard') discard();
   else if (machine !== undefined) post(machine.answer(message.answers));
 });
 
 port?.postMessage(READY);
+
+const SYNTAX_ERRORS: readonly unknown[] = ['ERR_INVALID_TYPESCRIPT_SYNTAX', 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'];
+
+/** Code that is nested too deeply breaks the parser of TypeScript for good: the thread must end, because the next script needs it. */
+function stripTypes(code: string): string | ScriptEnd {
+  try {
+    return stripTypeScriptTypes(code);
+  } catch (cause) {
+    const { code, message, stack } = cause as NodeJS.ErrnoException; // Node throws nothing else
+    if (!SYNTAX_ERRORS.includes(code)) return { kind: 'stack' };
+    const [, line] = /^:(\d+)/.exec(stack ?? '') ?? [];
+    return { kind: 'syntax', message: line === undefined ? message : `${message} (line ${line})` };
+  }
+}
 
 function takeMachine(wanted: MachineSize): Promise<EmptyMachine> {
   const isFit = size?.memoryMb === wanted.memoryMb && size.stackKb === wanted.stackKb;
