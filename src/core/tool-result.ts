@@ -1,4 +1,4 @@
-import { copyJson, isJson, isRecord, type JsonValue, NotJsonError } from './json.ts';
+import { copyJson, isJson, isRecord, type JsonSchema, type JsonValue, NotJsonError } from './json.ts';
 import { TOOL_ERROR_CODES, type ToolError, toolError } from './tool-error.ts';
 
 /** Optional annotations of content, as in MCP. */
@@ -152,8 +152,8 @@ export function outcome(applied: readonly string[], rejected: readonly Rejection
 
 const NOTHING_TO_SAY = 'Done.';
 
-/** Converts a tool's return value to a result. A `ToolResult` is kept; a value that is not JSON becomes a failure. */
-export function toResult(value: unknown): ToolResult {
+/** Converts a tool's return value to a result. A `ToolResult` is kept; a value that is not JSON becomes a failure. With an output schema, null is data. */
+export function toResult(value: unknown, output?: JsonSchema): ToolResult {
   switch (typeof value) {
     case 'string':
       return done(value);
@@ -164,15 +164,16 @@ export function toResult(value: unknown): ToolResult {
     case 'undefined':
       return done(NOTHING_TO_SAY);
     case 'object':
-      return value === null ? done(NOTHING_TO_SAY) : objectToResult(value);
+      if (value !== null) return objectToResult(value);
+      return output === undefined ? done(NOTHING_TO_SAY) : done(NOTHING_TO_SAY, null);
     default:
       return notJson(`a ${typeof value}`);
   }
 }
 
 /** Converts JSON that a model or a script wrote: it is data, even if it looks like a `ToolResult`. */
-export function dataToResult(value: unknown): ToolResult {
-  return isRecord(value) ? jsonToResult(value) : toResult(value);
+export function dataToResult(value: unknown, output?: JsonSchema): ToolResult {
+  return isRecord(value) ? jsonToResult(value) : toResult(value, output);
 }
 
 function objectToResult(value: object): ToolResult {

@@ -38,6 +38,28 @@ describe('return values of a tool', () => {
     });
   });
 
+  it('null, where the output schema allows it: a success sentence, and null as data', async () => {
+    const output = { anyOf: [{ type: 'object' }, { type: 'null' }] } as const;
+    const tools = [
+      { name: 'find', description: 'answers', output, run: () => null },
+      {
+        name: 'stream',
+        description: 'answers',
+        output,
+        run: async function* () {
+          yield 1;
+          return null;
+        },
+      },
+      { name: 'script', description: 'answers', output, run: { kind: 'script', code: 'return tools.find()' } },
+    ];
+    const crib = await createCrib({ tools });
+    const chest = await crib.open();
+    for (const { name } of tools)
+      expect(await chest.call(name)).toMatchObject({ ok: true, content: text('Done.'), data: null });
+    await crib.close();
+  });
+
   it.each([
     ['done', done([{ type: 'image', data: 'AAAA', mimeType: 'image/png' }], { width: 1 })],
     ['failed', failed(toolError('conflict', 'somebody else was first', { retryable: true, retryAfterMs: 9 }))],

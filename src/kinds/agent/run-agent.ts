@@ -165,7 +165,8 @@ async function runPrepared(
 function toAnswer(answer: string, { name, output }: ToolSpec): ToolResult | Passed {
   if (output === undefined) return done(answer);
   const json = jsonIn(answer);
-  if (json !== undefined) return typeof json.value === 'string' ? done(answer, json.value) : dataToResult(json.value);
+  if (json !== undefined)
+    return typeof json.value === 'string' ? done(answer, json.value) : dataToResult(json.value, output);
   const message = `The model of "${name}" did not answer with JSON, which the output schema of the tool requires.`;
   return { ending: 'output', error: toolError('invalid_output', message) };
 }

@@ -51,7 +51,7 @@ export function runHostAgent({
         if (limit !== undefined) pass(limit);
       },
     } satisfies Parameters<HostAgent>[0];
-    const answer = async () => toResult(await agent(Object.freeze(request)));
+    const answer = async () => toResult(await agent(Object.freeze(request)), call.spec.output);
     answer()
       .then((result) => resolve(passed ?? result), reject)
       .finally(stopListening);

@@ -72,7 +72,10 @@ async function runExported(functions: ExportedFunctions, call: ToolCall, run: Ru
 }
 
 function finish(value: unknown, call: ToolCall): MaybePromise<ToolResult> {
-  return isAsyncIterable(value) ? collect(value, call).then(toResult) : toResult(value);
+  const { output } = call.spec;
+  return isAsyncIterable(value)
+    ? collect(value, call).then((collected) => toResult(collected, output))
+    : toResult(value, output);
 }
 
 /** Reports each value as progress. The result is the generator's return value, or the list of its values. */

@@ -155,9 +155,9 @@ interface Asked {
 function toToolResult(answer: PythonAnswer, { spec }: ToolCall, { module, yielded }: Asked): ToolResult {
   switch (answer.kind) {
     case 'ok':
-      return toResult(answer.value);
+      return toResult(answer.value, spec.output);
     case 'end':
-      return toResult(answer.value ?? yielded);
+      return toResult(answer.value ?? yielded, spec.output);
     case 'fail':
       return failed(answerFailure(answer, spec, module));
   }

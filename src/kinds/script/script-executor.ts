@@ -95,7 +95,9 @@ export function scriptExecutor({ folder, clock, idleClock, options, noteCode }: 
         const ended = await runScript(call, { script: { ...read, limits, seed, now }, thread, clock, journal });
         if ('code' in ended) return failed(ended);
         if ('batch' in ended) return waitFor(call, ended);
-        return toScriptResult(ended.end, { lines: ended.lines, limits, isFromInput: given.codeFrom !== undefined });
+        const { output } = call.spec;
+        const isFromInput = given.codeFrom !== undefined;
+        return toScriptResult(ended.end, { lines: ended.lines, limits, output, isFromInput });
       } finally {
         free();
       }

@@ -1,3 +1,4 @@
+import type { JsonSchema } from '../../core/json.ts';
 import { toolError } from '../../core/tool-error.ts';
 import { dataToResult, done, type FailedResult, failed, type ToolResult } from '../../core/tool-result.ts';
 import type { ScriptEnd, ScriptLimits } from './script-messages.ts';
@@ -5,6 +6,8 @@ import type { ScriptEnd, ScriptLimits } from './script-messages.ts';
 interface ResultParts {
   readonly lines: readonly string[];
   readonly limits: ScriptLimits;
+  /** The output schema of the tool, if it has one. */
+  readonly output: JsonSchema | undefined;
   /** True if the caller wrote the code. */
   readonly isFromInput: boolean;
 }
@@ -13,7 +16,7 @@ interface ResultParts {
 export function toScriptResult(end: ScriptEnd, parts: ResultParts): ToolResult {
   const { lines } = parts;
   if (end.kind === 'returned') {
-    if (end.text !== undefined) return dataToResult(JSON.parse(end.text)); // made by JSON.stringify in the machine
+    if (end.text !== undefined) return dataToResult(JSON.parse(end.text), parts.output); // made by JSON.stringify in the machine
     return done(lines.length === 0 ? 'The script returned nothing.' : lines.join('\n'));
   }
   const result = failureOf(end, parts);
@@ -59,7 +62,7 @@ function failureOf(end: Exclude<ScriptEnd, { readonly kind: 'returned' }>, parts
 }
 
 function syntaxError(problem: string, { isFromInput }: ResultParts): FailedResult {
-  const message = `The code is neither valid JavaScript nor TypeScript: ${cut(problem)}. It runs as the body of an async function: import and export are not available.`;
+  const message = `The code cannot be compiled: ${cut(problem)}. It runs as the body of an async function: import and export are not available.`;
   if (!isFromInput) return failed(toolError('tool_error', message));
   return failed(toolError('invalid_input', message, { issues: [{ path: '/code', message: cut(problem) }] }));
 }
