@@ -9,6 +9,8 @@ const { parse, stringify } = JSON;
 const { create, defineProperty, freeze } = Object;
 const NativeDate = Date;
 const NativePromise = Promise;
+const NativeTypeError = TypeError;
+const NativeAggregateError = AggregateError;
 const text = String;
 const waiting = create(null);
 const LONG = 10_000;
@@ -26,8 +28,19 @@ class ToolError extends Error {
 }
 defineProperty(ToolError.prototype, 'name', { value: 'ToolError' });
 
+// The JSON of a Map or a Set would be that of an empty object.
+for (const { prototype } of [Map, Set]) defineProperty(prototype, 'toJSON', { value() { return [...this]; }, writable: true, configurable: true });
+
+const toJson = (value, what) => {
+  const made = stringify(value);
+  if (made === undefined) throw new NativeTypeError(what + ' is of type ' + typeof value + ', which has no JSON form');
+  return made;
+};
+
 const ask = (kind, name, input) => new NativePromise((resolve, reject) => {
-  const sent = stringify(input === undefined ? {} : input) ?? 'null';
+  if (typeof name !== 'string')
+    throw new ToolError({ code: 'invalid_input', tool: kind, retryable: false, message: 'search: the words must be a text.' });
+  const sent = input === undefined ? '{}' : toJson(input, 'The value for the arguments of "' + name + '"');
   if (next >= maxCalls)
     throw new ToolError({ code: 'denied', tool: name, retryable: false,
       message: 'The script has made ' + maxCalls + ' calls, which is its limit (executors.script.maxCalls).' });
@@ -64,15 +77,19 @@ const tools = new Proxy(freeze(create(null)), {
   get: (_, name) => (typeof name !== 'string' || name === 'then' ? undefined : (input) => ask('call', name, input)),
   set: refuse, defineProperty: refuse, deleteProperty: refuse, setPrototypeOf: refuse,
 });
-const search = (words, options) => ask('search', text(words), options);
+const search = (words, options) => ask('search', words, options);
 
 const show = (value) => {
   if (typeof value === 'string') return value;
-  if (value instanceof Error) return text(value.stack ? value.name + ': ' + value.message : value);
   try {
+    if (value instanceof Error) return text(value.stack ? value.name + ': ' + value.message : value);
     return stringify(value) ?? text(value);
   } catch {
-    return text(value);
+    try {
+      return text(value);
+    } catch {
+      return '[' + typeof value + ']';
+    }
   }
 };
 const log = (...values) => {
@@ -107,13 +124,21 @@ const lineOf = (stack) => {
   const found = /script:(\\d+)/.exec(text(stack));
   return found === null ? undefined : Number(found[1]);
 };
+// QuickJS throws null if its memory has no room for an error.
+const wordsOf = (thrown) => 'It threw ' + show(thrown) + (thrown === null ? ', as a script does whose memory is used up (executors.script.memoryMb)' : '');
+const messageOf = (error) => {
+  let words = text(error.message);
+  if (!(error instanceof NativeAggregateError)) return words;
+  for (let i = 0; i < error.errors.length; i++) words += (words === '' ? '' : '; ') + show(error.errors[i]);
+  return words;
+};
 const describe = (error) => {
-  if (!(error instanceof Error)) return { __proto__: null, text: 'It threw ' + show(error) };
+  if (!(error instanceof Error)) return { __proto__: null, text: wordsOf(error) };
   const isInner = error instanceof ToolError;
   const about = isInner ? (error.tool ?? 'call') + ': ' + error.code : text(error.name);
   return {
     __proto__: null, // a script may give objects a toJSON
-    text: about + ': ' + text(error.message),
+    text: about + ': ' + messageOf(error),
     code: isInner ? text(error.code) : undefined,
     line: lineOf(error.stack),
   };
@@ -140,7 +165,7 @@ return {
     try {
       expose('input', parse(input));
       const value = await main();
-      send('end', 1, stringify(value) ?? '', handOver());
+      send('end', 1, value === undefined ? '' : toJson(value, 'The result'), handOver());
     } catch (error) {
       let told;
       try {
