@@ -6,7 +6,7 @@ const CODE = `
   const read = await tools.echo({ a: 1 });
   try { return [read, await tools.wipe({ disk: 'c' })] } catch (error) { return [read, error.code, error.message] }`;
 
-async function open(approve?: Approve) {
+async function open(approve?: Approve, timeoutMs = 60_000) {
   const runs: unknown[] = [];
   const wipe = {
     name: 'wipe',
@@ -21,7 +21,7 @@ async function open(approve?: Approve) {
   const crib = await createCrib({
     tools: [...shopTools, wipe],
     store: 'memory',
-    profiles: { agent: { expose: 'script', policy: { timeoutMs: 100 } } },
+    profiles: { agent: { expose: 'script', policy: { timeoutMs } } },
   });
   onTestFinished(() => crib.close());
   const chest = await crib.open('agent', { id: 'alice', ...(approve !== undefined && { approve }) });
@@ -65,10 +65,50 @@ it('the time of a script stands still while an approver decides', async () => {
   const { chest } = await open(() => {
     asked.resolve();
     return answer.promise;
-  });
+  }, 100);
   const result = chest.call('execute_script', { code: CODE });
   await asked.promise;
   await vi.advanceTimersByTimeAsync(200_000);
   answer.resolve(true);
   expect(await result).toMatchObject({ ok: true, data: [{ a: 1 }, 'wiped'] });
+});
+
+it('an approval does not count for a tool that was changed while the script waited', async () => {
+  const { crib, chest, runs } = await open();
+  const result = await chest.call('execute_script', { code: CODE }, { park: true });
+  if (result.status !== 'waiting') throw new Error('not waiting');
+  const { id, callId = '' } = result.waiting;
+  crib.unregister('wipe');
+  crib.register({
+    name: 'wipe',
+    description: 'Wipe all disks',
+    input: { type: 'object' },
+    effects: { destructive: true },
+    run: (input: unknown) => void runs.push(input),
+  });
+  expect(await crib.approvals.answer(id, { decision: 'approve' }, { id: 'boss', operator: true })).toMatchObject({
+    ok: true,
+  });
+  expect(await crib.tasks.wait(callId)).toMatchObject({
+    data: [{ a: 1 }, 'denied', expect.stringContaining('before it changed')],
+  });
+  expect(runs).toEqual([]);
+});
+
+it('every inner call is in the audit log below the script, also a refused one, on behalf of its caller', async () => {
+  const { crib, chest } = await open();
+  const id = 'the-script';
+  await chest.call(
+    'execute_script',
+    { code: `${CODE.replace('return', 'await tools.no_such_tool({}).catch(() => 0); return')}` },
+    { id },
+  );
+  const rows = await crib.calls.list();
+  const shown = rows.map(({ tool, outcome, parentId, caller, profile }) => [tool, outcome, parentId, caller, profile]);
+  expect(shown.toSorted()).toEqual([
+    ['echo', 'done', id, 'alice', 'agent'],
+    ['execute_script', 'done', undefined, 'alice', 'agent'],
+    ['no_such_tool', 'unknown_tool', id, 'alice', 'agent'],
+    ['wipe', 'denied', id, 'alice', 'agent'],
+  ]);
 });
