@@ -37,6 +37,19 @@ describe('toolcrib call', () => {
     expect(stderr).toContain('/b: is required');
   });
 
+  it('prints progress as it was reported, or its message', async () => {
+    const own = createWorkshop({
+      'toolcrib.yaml': 'sources: { own: { modules: ./tools } }\n',
+      'tools/t.mjs': `export const steps = { name: 'steps', description: 'x', input: { type: 'object' }, execute: (_, call) => {
+        for (const one of ['begun', { progress: 1, total: 2, message: 'step 1\\u001b[2J' }, { left: 3 }]) call.report(one);
+        return 'over';
+      } };`,
+    });
+    const { stdout, stderr } = await own.run(['call', 'steps']);
+    own.remove();
+    expect([stdout, stderr]).toEqual(['over\n', 'begun\nstep 1\n{"left":3}\n']);
+  });
+
   it('exits with 1 if the tool fails, without a stack', async () => {
     expect(await office.run(['call', 'fail'])).toEqual({
       code: 1,

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { createCallId } from '../../../call/call-input.ts';
+import { isRecord } from '../../../core/json.ts';
 import { defined } from '../../../core/read-options.ts';
+import type { Progress } from '../../../core/tool-call.ts';
 import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
 import {
   type Content,
@@ -54,8 +56,7 @@ async function callAndPrint(chest: Chest, call: CommandCall, interruption: Inter
     wholeResult: true,
     ...defined({ traceparent: process.env.TRACEPARENT, approvalId: flags.approval }),
     signal: interruption.signal,
-    onProgress: (progress) =>
-      note(paint('dim', toLine(typeof progress === 'string' ? progress : JSON.stringify(progress)), process.stderr)),
+    onProgress: (progress) => note(paint('dim', toLine(wordsOf(progress)), process.stderr)),
   });
   if (flags.json === true) printJson({ callId: id, ...result, durationMs: Math.round(performance.now() - begin) });
   else printResult(result);
@@ -63,6 +64,12 @@ async function callAndPrint(chest: Chest, call: CommandCall, interruption: Inter
   if (result.status === 'failed') explainFailure(result, chest, name);
   if (interruption.signal.aborted) return 130;
   return result.ok ? 0 : 1;
+}
+
+/** Progress as text: of progress with a message, such as the steps of an agent, the message. */
+function wordsOf(progress: Progress): string {
+  const said = isRecord(progress) && typeof progress.message === 'string' ? progress.message : progress;
+  return typeof said === 'string' ? said : JSON.stringify(said);
 }
 
 interface Submitted {
