@@ -66,8 +66,9 @@ export const send = {
     expect(request?.question).toBe('Send 500 to Bob?');
     expect((await desk.run(['approvals'])).stdout).toContain('it asks: Send 500 to Bob?');
     expect(await desk.run(['approvals', 'approve', request?.id ?? ''])).toMatchObject({ code: 0, stderr: '' });
-    const { code, stdout } = await result;
+    const { code, stdout, stderr } = await result;
     expect([code, JSON.parse(stdout).data]).toEqual([0, { sent: true }]);
+    expect(stderr).toContain(`To approve it: toolcrib approvals approve ${request?.id}`);
   });
 
   it('is answered by --yes', async () => {
@@ -76,8 +77,8 @@ export const send = {
       'tools/send.mjs': TOOLS,
     });
     onTestFinished(desk.remove);
-    const { stdout } = await desk.run(['call', 'send', '--yes', '--json']);
-    expect(JSON.parse(stdout).data).toEqual({ sent: true });
+    const { stdout, stderr } = await desk.run(['call', 'send', '--yes', '--json']);
+    expect([JSON.parse(stdout).data, stderr]).toEqual([{ sent: true }, '']);
   });
 });
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { createCallId } from '../../../call/call-input.ts';
+import type { Approve } from '../../../core/caller.ts';
 import { isRecord } from '../../../core/json.ts';
 import { defined } from '../../../core/read-options.ts';
 import type { Progress } from '../../../core/tool-call.ts';
@@ -18,7 +19,7 @@ import type { Crib } from '../../../crib/crib.ts';
 import { approverOf } from '../ask-on-terminal.ts';
 import { parseArguments, readArguments } from '../call-arguments.ts';
 import type { ExitCode, Invocation } from '../command.ts';
-import { readTaskFlags, usage } from '../flags.ts';
+import { type Flags, readTaskFlags, usage } from '../flags.ts';
 import { noteMissingRunner, openChest, quoteWord, suggestTool, untilListed, withCrib } from '../open-crib.ts';
 import { cancelOnInterrupt, type Interruption, note, paint, print, printJson, toLine, toLines } from '../output.ts';
 
@@ -30,10 +31,11 @@ export async function callTool({ words, flags }: Invocation): Promise<ExitCode> 
   return withCrib(flags, async (crib) => {
     const interruption = cancelOnInterrupt();
     if (task !== undefined) return submitCall(crib, { words, flags }, { given, task, signal: interruption.signal });
-    const chest = await openChest(crib, flags, approverOf(flags, interruption));
+    const approve = approverOf(flags, interruption);
+    const chest = await openChest(crib, flags, approve);
     await untilListed(crib, name, interruption.signal);
     const input = { ...given, ...parseArguments(pairs, chest.get(name)?.input) };
-    return callAndPrint(chest, { name, input, command: 'call', words, flags }, interruption);
+    return callAndPrint(chest, { name, input, approve, command: 'call', words, flags }, interruption);
   });
 }
 
@@ -41,12 +43,13 @@ export async function callTool({ words, flags }: Invocation): Promise<ExitCode> 
 interface CommandCall extends Invocation {
   readonly name: string;
   readonly input: object;
+  readonly approve: Approve | undefined;
   readonly command: string;
 }
 
 /** Makes a call and prints its result. */
 async function callAndPrint(chest: Chest, call: CommandCall, interruption: Interruption): Promise<ExitCode> {
-  const { name, input, flags } = call;
+  const { name, input, approve, flags } = call;
   const id = randomUUID();
   const begin = performance.now();
   const result = await chest.call(name, input, {
@@ -55,6 +58,7 @@ async function callAndPrint(chest: Chest, call: CommandCall, interruption: Inter
     park: true,
     wholeResult: true,
     ...defined({ traceparent: process.env.TRACEPARENT, approvalId: flags.approval }),
+    ...(approve === undefined && { onQuestion: (asked: string) => explainQuestion(asked, flags) }),
     signal: interruption.signal,
     onProgress: (progress) => note(paint('dim', toLine(wordsOf(progress)), process.stderr)),
   });
@@ -116,15 +120,24 @@ function toText(part: Content): string {
 }
 
 /** Tells how to approve and run a parked call. */
+/** Says how to answer a question of a running call, which waits for it. */
+function explainQuestion(id: string, flags: Flags): void {
+  note(`Waiting for the answer to a question (${id}).`);
+  note(`To approve it: toolcrib approvals approve ${id}${placeOf(flags)}`);
+}
+
+function placeOf({ config }: Flags): string {
+  return config === undefined ? '' : ` --config ${quoteWord(config)}`;
+}
+
 function explainWaiting({ id, expiresAt }: WaitingResult['waiting'], { command, words, flags }: CommandCall): void {
   const { config, profile, args } = flags;
   const given = Object.entries({ config, profile, args }).flatMap(([flag, value]) =>
     value === undefined ? [] : [`--${flag}`, value],
   );
-  const place = config === undefined ? '' : ` --config ${quoteWord(config)}`;
   const again = ['toolcrib', command, ...words, ...given, '--approval', id].map(quoteWord).join(' ');
   note(`Waiting for approval ${id} until ${new Date(expiresAt).toISOString()}.`);
-  note(`To approve it: toolcrib approvals approve ${id}${place}`);
+  note(`To approve it: toolcrib approvals approve ${id}${placeOf(flags)}`);
   note(toLine(`Then run it: ${again}`));
 }
 
@@ -145,10 +158,12 @@ export async function runScriptFile({ words, flags }: Invocation): Promise<ExitC
     flags,
     async (crib) => {
       const interruption = cancelOnInterrupt();
-      const chest = await openChest(crib, flags, approverOf(flags, interruption));
+      const approve = approverOf(flags, interruption);
+      const chest = await openChest(crib, flags, approve);
       await untilListed(crib, 'execute_script', interruption.signal);
       const input = { code, input: { ...given, ...parseArguments(pairs, undefined) } };
-      return callAndPrint(chest, { name: 'execute_script', input, command: 'script', words, flags }, interruption);
+      const call = { name: 'execute_script', input, approve, command: 'script', words, flags };
+      return callAndPrint(chest, call, interruption);
     },
     { runsScripts: true },
   );
