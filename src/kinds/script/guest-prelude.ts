@@ -124,8 +124,9 @@ const lineOf = (stack) => {
   const found = /script:(\\d+)/.exec(text(stack));
   return found === null ? undefined : Number(found[1]);
 };
-// QuickJS throws null if its memory has no room for an error.
-const wordsOf = (thrown) => 'It threw ' + show(thrown) + (thrown === null ? ', as a script does whose memory is used up (executors.script.memoryMb)' : '');
+// QuickJS throws null if its memory has no room for an error. These texts need no more of it.
+const THREW_NULL = '{"text":"It threw null, as a script does whose memory is used up (executors.script.memoryMb)"}';
+const UNREADABLE = '{"text":"It threw an error that cannot be read, as a script does whose memory is used up (executors.script.memoryMb)"}';
 const messageOf = (error) => {
   let words = text(error.message);
   if (!(error instanceof NativeAggregateError)) return words;
@@ -133,7 +134,7 @@ const messageOf = (error) => {
   return words;
 };
 const describe = (error) => {
-  if (!(error instanceof Error)) return { __proto__: null, text: wordsOf(error) };
+  if (!(error instanceof Error)) return { __proto__: null, text: 'It threw ' + show(error) };
   const isInner = error instanceof ToolError;
   const about = isInner ? (error.tool ?? 'call') + ': ' + error.code : text(error.name);
   return {
@@ -169,9 +170,9 @@ return {
     } catch (error) {
       let told;
       try {
-        told = stringify(describe(error));
+        told = error === null ? THREW_NULL : stringify(describe(error));
       } catch {
-        told = '{"text":"It threw an error that cannot be read"}';
+        told = UNREADABLE;
       }
       send('end', 0, told, handOver());
     }

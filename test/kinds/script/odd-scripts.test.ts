@@ -88,7 +88,11 @@ it('an error of several calls names them', async () => {
   expect(message).toMatch(/AggregateError: .*the shop is closed.*"no_such_tool" was not found/);
 });
 
-it('a script without memory for an error says so', async () => {
-  const message = await messageOf('let chain = Promise.resolve(); for (;;) chain = chain.then(() => 1)');
-  expect(message).toMatch(/memory/);
+it.each([16, 20, 24, 28, 32])('a script without memory for an error says so, with %d MB', async (memoryMb) => {
+  const own = await openShop({ memoryMb });
+  for (const link of ['() => 1', '(sum) => [sum]', '() => null']) {
+    const code = `let chain = Promise.resolve(); for (;;) chain = chain.then(${link})`;
+    expect(await own.run(code)).toMatchObject({ error: { message: expect.stringContaining('memory') } });
+  }
+  await own.close();
 });
