@@ -1,6 +1,6 @@
 import { isPromise, type MaybePromise } from '../core/json.ts';
 import type { DenseIndex, QueryVectors } from '../core/retriever.ts';
-import { createGloss } from './gloss.ts';
+import { createGloss } from './languages/gloss.ts';
 import type { Misspelled } from './lexical/corrections.ts';
 import type { LexicalIndex } from './lexical/lexical-index.ts';
 

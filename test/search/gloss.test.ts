@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRetriever } from '../../src/search/create-retriever.ts';
-import { createGloss } from '../../src/search/gloss.ts';
+import { createGloss } from '../../src/search/languages/gloss.ts';
 import { namesOf, OFFICE, specOf } from './specs.ts';
 
 describe('a request in another language', () => {
@@ -15,6 +15,26 @@ describe('a request in another language', () => {
     ['फ़ाइल हटाओ', 'delete file'],
   ])('%s has English words', (request, english) => {
     expect(gloss(request).split(' ').toSorted()).toEqual(english.split(' ').toSorted());
+  });
+
+  it.each([
+    ['affichez les factures', 'show invoice'],
+    ['erneuert die Verträge', 'renew contract'],
+    ['elimine las facturas', 'delete invoice'],
+  ])('%s has the words of which its words are forms', (request, english) => {
+    expect(gloss(request).split(' ')).toEqual(expect.arrayContaining(english.split(' ')));
+  });
+
+  it.each([
+    ['ouvre l’album', 'open album'],
+    ["le statut d'un paiement", 'status payment'],
+    ['zeige die Kundenrechnung', 'show customer invoice'],
+  ])('%s has the words of which its words consist', (request, english) => {
+    expect(gloss(request).split(' ')).toEqual(expect.arrayContaining(english.split(' ')));
+  });
+
+  it('adds nothing to English with a foreign name and curly quotes', () => {
+    expect(gloss('I’m planning a trip to Los Angeles and need a hotel with the best view')).toBe('');
   });
 
   it.each(['delete the file', 'change the date of a meeting', 'Müller wants the message', 'café nearby'])(

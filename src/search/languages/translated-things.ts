@@ -1,44 +1,5 @@
-/** Words of other languages by English word: the verbs and everyday nouns of requests. German, French, Spanish, Chinese, Japanese and Hindi. */
-export const TRANSLATIONS = `
-create: erstelle erstellen anlegen lege erzeuge neue neuen neues crée créer créez nouvelle nouveau ajoute crea crear cree nueva nuevo 创建 新建 建立 作成 作って 作る 新規 बनाओ बनाना बनाएं बनाइए नया नई
-add: hinzufügen füge ajouter ajoute añade añadir agrega agregar 添加 增加 加入 追加 जोड़ो जोड़ना जोड़ें जोड़
-delete: lösche löschen entferne entfernen supprime supprimer efface enlève retire elimina eliminar borra borrar quita 删除 删掉 移除 去掉 削除 消して हटाओ हटाना हटाएं हटा डिलीट मिटा
-update: ändere ändern aktualisiere aktualisieren bearbeiten modifie modifier changer change actualiza actualizar cambia cambiar modifica editar 更新 修改 更改 编辑 变更 変更 編集 बदलो बदलना बदलें बदल अपडेट
-get: hole abrufen bekomme obtenir récupère récupérer obtener obtén consultar 获取 得到 取得 प्राप्त लाओ
-show: anzeige zeige zeig anzeigen ansehen sehen montre montrer affiche afficher voir muestra mostrar muéstrame ver enséñame 显示 查看 看看 看一下 表示 見せて 見たい 確認 दिखाओ दिखाएं दिखा देखना
-list: liste auflisten alle alles lister toutes tous listar lista todos todas 列出 列表 所有 全部 一覧 すべて 全て सूची सभी सारे
-search: suche suchen finde finden cherche chercher recherche trouve trouver busca buscar encuentra encontrar 搜索 查找 查询 寻找 検索 探して 探す खोजो खोजना खोजें खोज ढूंढ
-send: senden sende senden schicke schicken verschicken envoie envoyer envía enviar manda mandar 发送 发给 寄送 送信 送って 送る भेजो भेजना भेजें भेज
-cancel: abbrechen storniere stornieren abbrechen absagen kündige kündigen annule annuler résilier cancela cancelar anular 取消 キャンセル 取り消 रद्द
-start: starte starten beginne beginnen démarre démarrer lance lancer inicia iniciar arranca empezar 启动 开始 開始 起動 शुरू
-stop: stoppe stoppen anhalten beenden arrête arrêter detén detener parar 停止 停下 停止 रोको रोकना बंद
-upload: hochladen lade téléverse téléverser importer sube subir cargar 上传 アップロード अपलोड
-download: herunterladen télécharge télécharger descarga descargar bajar 下载 ダウンロード डाउनलोड
-export: exportiere exportieren exporte exporter exporta exportar 导出 エクスポート निर्यात
-copy: kopiere kopieren copie copier copia copiar duplicar 复制 コピー 複製 कॉपी
-move: schieben schiebe verschiebe verschieben déplace déplacer mueve mover 移动 移到 移動 ले
-check: prüfe prüfen überprüfen vérifie vérifier comprueba comprobar verifica verificar 检查 验证 チェック 検証 जांच जाँच
-approve: genehmige genehmigen freigeben approuve approuver aprueba aprobar 批准 审批 承認 स्वीकृत मंजूर
-reject: ablehnen refuse refuser rechaza rechazar 拒绝 拒否 अस्वीकार
-assign: zuweisen weise assigne assigner attribuer asigna asignar 分配 指派 割り当て सौंप
-invite: einladen lade invite inviter invita invitar 邀请 招待 आमंत्रित
-pay: bezahle bezahlen zahlen paie payer paga pagar 支付 付款 支払 भुगतान
-refund: erstatte erstatten rückerstattung erstattung rembourse rembourser remboursement reembolsa reembolsar reembolso devolver 退款 返金 払い戻 रिफंड वापस
-book: buche buchen reservieren réserve réserver reserva reservar 预订 预定 予約 बुक
-schedule: plane planen terminplan planifie planifier programa programar horario 安排 计划 予定 スケジュール समय
-share: teile teilen partage partager comparte compartir 分享 共享 共有 साझा शेयर
-publish: veröffentliche veröffentlichen publie publier publica publicar 发布 公開 प्रकाशित
-close: schließe schließen ferme fermer cierra cerrar 关闭 閉じ बंद
-open: öffne öffnen offene ouvre ouvrir ouverts abre abrir abiertos 打开 開く खोल खुले
-block: sperre sperren blockieren bloque bloquer bloquea bloquear 封禁 屏蔽 ブロック ब्लॉक
-rename: umbenennen renomme renommer renombra renombrar 重命名 改名 名前を変
-restore: wiederherstellen restaure restaurer restaura restaurar recuperar 恢复 还原 復元 पुनर्स्थापित
-restart: neu neustart neustarten redémarre redémarrer reinicia reiniciar 重启 再起動 रीस्टार्ट
-enable: aktiviere aktivieren einschalten active activer activa activar habilitar 启用 开启 有効 सक्रिय चालू
-disable: deaktiviere deaktivieren ausschalten désactive désactiver desactiva desactivar 禁用 停用 無効 निष्क्रिय
-compare: vergleiche vergleichen compare comparer compara comparar 比较 比較 तुलना
-calculate: berechne berechnen calcule calculer calcula calcular 计算 計算 गणना
-subscribe: abonniere abonnieren abonner suscribir suscríbete 订阅 登録 सदस्यता
+/** Nouns of tools in other languages, by English word: German, French, Spanish, Chinese, Japanese and Hindi. */
+export const THINGS = `
 user: benutzer nutzer utilisateur utilisateurs usuario usuarios 用户 ユーザー उपयोगकर्ता यूज़र यूजर
 member: mitglied mitglieder membre membres miembro miembros 成员 会员 メンバー सदस्य सदस्यों
 customer: kunde kunden kundin client clients cliente clientes 客户 顾客 顧客 お客 ग्राहक ग्राहकों
