@@ -15,12 +15,12 @@ export interface Candidate {
   readonly similarity: number | undefined;
 }
 
-/** A candidate with a combined score from 0 to 1. */
+/** A candidate with a combined score: from 0 to 1, and a bonus. */
 export interface Fused extends Candidate {
   readonly score: number;
 }
 
-/** Upper limit, because only a tool named in the request is certain. */
+/** Upper limit of the score of a hit, because only a tool named in the request is certain. */
 const MOST = 0.99;
 
 /** Combines the lexical score, relative to the best tool, and the similarity, as a weighted sum. */
@@ -33,7 +33,7 @@ export function fuse(candidates: readonly Candidate[], catalogSize: number): rea
     const { lexical, similarity, fit } = candidate;
     const words = lexical / whole;
     const score = similarity === undefined ? words : (1 - weight) * words + weight * Math.max(0, similarity);
-    return { ...candidate, score: Math.max(0, Math.min(MOST, score + bonusOf(fit))) };
+    return { ...candidate, score: Math.max(0, score + bonusOf(fit)) };
   });
 }
 
@@ -153,7 +153,7 @@ export function judgeHits(found: readonly FoundTool[], judgement: Judgement): re
   const figureOf = figuresOf(found, judgement);
   const worthOf = (tool: FoundTool): number => {
     if (isCertain(tool)) return 1;
-    return curve === undefined ? tool.score : chanceOf(figureOf(tool), curve);
+    return Math.min(MOST, curve === undefined ? tool.score : chanceOf(figureOf(tool), curve));
   };
   const isClear = (tool: FoundTool) => isCertain(tool) || figureOf(tool) >= bar;
   const isHit =
@@ -210,6 +210,9 @@ type IsAhead = (a: FoundTool, b: FoundTool) => boolean;
 /** The factor of a score in the order. */
 const PREFERRED: Readonly<Record<SearchPreference, number>> = { pin: 1, boost: 1.25, bury: 0.5 };
 
+/** More than any score, also of a boosted tool. */
+const ABOVE_ALL = 2;
+
 /** Smaller differences of scores count as equal, so that usage may decide. */
 const STEP = 0.005;
 
@@ -217,7 +220,7 @@ function isAhead(usage: RankOptions['usage']): IsAhead {
   // Certain tools rank above all others.
   const rankOf = ({ isNamed, isExact, score, preference }: FoundTool) => {
     const rank = isExact ? 3 : preference === 'pin' ? 2 : isNamed ? 1 : 0;
-    return rank + Math.min(MOST, score * PREFERRED[preference ?? 'pin']);
+    return rank * ABOVE_ALL + score * PREFERRED[preference ?? 'pin'];
   };
   const isAheadByRank: IsAhead = (a, b) => {
     const ahead = rankOf(a) - rankOf(b);

@@ -91,9 +91,9 @@ export interface Curve {
 
 /** Output of scripts/calibrate-search.ts; docs/search-tuning.md describes the data. Other vectors need other numbers. */
 export const CALIBRATIONS: Readonly<Record<SearchMode, Calibration>> = {
-  words: { curve: { bias: -1.92, slope: 4.27 }, bar: 0.51 },
+  words: { curve: { bias: -1.8, slope: 3.99 }, bar: 0.51 },
   vectors: { curve: { bias: -2.73, slope: 6.48 }, bar: 0.49 },
-  hybrid: { curve: { bias: -2.26, slope: 5.59 }, bar: 0.51 },
+  hybrid: { curve: { bias: -2.22, slope: 5.49 }, bar: 0.51 },
   endpoint: { bar: 0.49 },
 };
 

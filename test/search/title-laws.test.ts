@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readCatalogue } from '../../bench/requests/catalogue-list.ts';
+import { toSpecs } from '../../bench/retrieval-data.ts';
 import type { ToolSpec } from '../../src/core/tool-spec.ts';
 import { builtinRetriever } from '../../src/search/builtin-retriever.ts';
 import { systemClock } from '../../src/system/clock.ts';
@@ -71,6 +73,13 @@ describe('what a tool is called', () => {
         const best = (await rank(`${synonym} the ${one.thing}`))[0]?.name;
         expect([nameOf({ ...one, verb: 'get' }), nameOf({ ...one, verb: 'list' })]).toContain(best);
       }
+  });
+
+  it.each(['python', 'shell'])('so does a description of one sentence, in the catalogue %s', async (catalogue) => {
+    const specs = toSpecs(readCatalogue(catalogue) ?? []);
+    const rankThese = retrieverOf(specs);
+    for (const { name, description } of specs.filter((spec) => /^[^.]{20,}\.?$/.test(spec.description)))
+      expect([description, (await rankThese(description))[0]?.name]).toEqual([description, name]);
   });
 
   it('a longer description and more parameters do not lower a tool for its title', async () => {
