@@ -5,7 +5,7 @@ import { printTable } from './measure.ts';
 import { readCatalogue } from './requests/catalogue-list.ts';
 import { cataloguesOf, type Part, readRequests, VOICES, type WrittenRequest } from './requests/read-requests.ts';
 import { type ToolRow, toSpecs } from './retrieval-data.ts';
-import { differenceOf } from './retrieval-intervals.ts';
+import { differenceOf, shareOf } from './retrieval-intervals.ts';
 import { type Method, methods } from './retrieval-methods.ts';
 
 type Outcome = Quality['outcomes'][number] & WrittenRequest;
@@ -79,10 +79,11 @@ type Answered = readonly (readonly [string, readonly Outcome[]])[];
 function tableOf(answered: Answered): string[][] {
   const [, ours = []] = answered[0] ?? [];
   return [
-    ['method', 'NDCG@10', 'Recall@1', 'Recall@5', 'Recall@10', 'one in five', 'ours is better by (95 %)'],
+    ['method', 'NDCG@10', 'Recall@1', 'Recall@5', 'Recall@10', 'one in five (95 %)', 'ours is better by (95 %)'],
     ...answered.map(([name, list]) => [
       name,
-      ...[ndcg, recallAt(1), recallAt(5), recallAt(10), oneInFive].map((of) => percent(list.map(of))),
+      ...[ndcg, recallAt(1), recallAt(5), recallAt(10)].map((of) => percent(list.map(of))),
+      shareOf(list.map(oneInFive)),
       list === ours ? '' : differenceOf(ours.map(ndcg), list.map(ndcg)),
     ]),
   ];
@@ -98,7 +99,7 @@ function voicesOf(answered: Answered): string[][] {
       'requests',
       ...answered.map(([name]) => name),
       ...PEERS.map((name) => `ours against ${name}`),
-      'one in five, ours',
+      'one in five, ours (95 %)',
     ],
     ...voices.map((voice) => [
       voice,
@@ -107,22 +108,22 @@ function voicesOf(answered: Answered): string[][] {
       ...answered
         .filter(([name]) => PEERS.includes(name))
         .map(([, list]) => differenceOf(of(ours, voice), of(list, voice))),
-      percent(ours.filter((one) => one.voice === voice).map(oneInFive)),
+      shareOf(ours.filter((one) => one.voice === voice).map(oneInFive)),
     ]),
   ];
 }
 
 function confidenceOf(outcomes: readonly Outcome[]): string[][] {
-  const low = (list: readonly Outcome[]) => percent(list.map(({ confidence }) => (confidence === 'low' ? 1 : 0)));
+  const low = (list: readonly Outcome[]) => shareOf(list.map(({ confidence }) => (confidence === 'low' ? 1 : 0)));
   const voices = VOICES.filter((voice) => outcomes.some((one) => one.voice === voice));
   return [
-    ['voice', 'NDCG@10', 'nothing found, %', 'low, something fits, %', 'low, nothing fits, %'],
+    ['voice', 'NDCG@10 (95 %)', 'nothing found, %', 'low, something fits, %', 'low, nothing fits, %'],
     ...voices.map((voice) => {
       const list = outcomes.filter((one) => one.voice === voice);
       const nothing = percent(list.map(({ found }) => (found.length === 0 ? 1 : 0)));
       return voice === 'none'
         ? [voice, '', nothing, '', low(list)]
-        : [voice, percent(list.map(ndcg)), nothing, low(list), ''];
+        : [voice, shareOf(list.map(ndcg)), nothing, low(list), ''];
     }),
   ];
 }
