@@ -119,8 +119,7 @@ function toText(part: Content): string {
   return `[${part.type} ${toLine(part.mimeType)}, ${Buffer.byteLength(part.data, 'base64')} bytes; --json prints it]`;
 }
 
-/** Tells how to approve and run a parked call. */
-/** Says how to answer a question of a running call, which waits for it. */
+/** Tells how to answer a question of a running call, which waits for the answer. */
 function explainQuestion(id: string, flags: Flags): void {
   note(`Waiting for the answer to a question (${id}).`);
   note(`To approve it: toolcrib approvals approve ${id}${placeOf(flags)}`);
@@ -130,6 +129,7 @@ function placeOf({ config }: Flags): string {
   return config === undefined ? '' : ` --config ${quoteWord(config)}`;
 }
 
+/** Tells how to approve and run a parked call. */
 function explainWaiting({ id, expiresAt }: WaitingResult['waiting'], { command, words, flags }: CommandCall): void {
   const { config, profile, args } = flags;
   const given = Object.entries({ config, profile, args }).flatMap(([flag, value]) =>
