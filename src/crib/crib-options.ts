@@ -164,13 +164,14 @@ export function readProfiles(given: CribOptions['profiles'], defaultProfile: str
   return { byName, usual: byName.get(defaultProfile ?? 'default') ?? only ?? EVERYTHING, everything: EVERYTHING };
 }
 
-/** Executors by kind, always with the one for functions. `own` are executors of the crib and its configuration, `given` those passed in code. */
+/** Executors by kind, always with one for functions. `own` are executors of the crib and its configuration, `given` those passed in code. */
 export function readExecutors(
   own: readonly Executor[],
   given: readonly Executor[] = [],
 ): ReadonlyMap<string, Executor> {
   const byKind = new Map<string, Executor>();
-  for (const executor of [functionExecutor(), ...own]) addExecutor(byKind, requireExecutor(executor));
+  const missing = own.some(({ kind }) => kind === 'function') ? [] : [functionExecutor()];
+  for (const executor of [...missing, ...own]) addExecutor(byKind, requireExecutor(executor));
   const fakes = new Set<string>();
   for (const executor of given) {
     const { kind, [REPLACES]: replaces } = requireExecutor(executor);

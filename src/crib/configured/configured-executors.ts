@@ -10,7 +10,7 @@ import { importExport } from '../../system/modules/import-module.ts';
 import { toSecretText } from '../../system/secrets/secret-template.ts';
 import { createSecrets } from '../../system/secrets/secrets.ts';
 import type { Config } from '../config/loaded-config.ts';
-import { withPythonFolders } from '../loaded-code.ts';
+import { aroundModule, withPythonFolders } from '../loaded-code.ts';
 import { hiddenPaths, protectedPaths } from './protected-paths.ts';
 
 /** Dependencies of kinds and executors. */
@@ -51,9 +51,11 @@ type WithAgents = Pick<KindPorts, 'agents'>;
 const NO_CONFIG: Config = Object.freeze({ sources: {} });
 const NO_OPTIONS = Object.freeze({});
 
-/** The ports of every kind, without its options. Files that tools run as code are protected: a command that could write them would decide what runs under another tool's approval. */
+const MODULE = /\.[cm]?[jt]sx?$/;
+
+/** The ports of every kind, without its options. Files that tools run as code are protected from then on: a command that could write them would decide what runs under another tool's approval. */
 function withCode({ config, ...ports }: ExecutorPorts & WithAgents): Omit<KindPorts<object>, 'options'> {
-  const code = new Map<string, readonly string[]>();
+  const code = new Set<string>();
   return {
     ...ports,
     entryOf(source) {
@@ -61,15 +63,16 @@ function withCode({ config, ...ports }: ExecutorPorts & WithAgents): Omit<KindPo
       return Object.hasOwn(sources, source) ? sources[source] : undefined;
     },
     isOwn: (url, address) => isServedAt(config().server ?? {}, url, address),
-    noteCode({ source, name }, files) {
+    noteCode(_spec, files) {
       const paths = files.filter((file) => !isInside(ports.folder, file)); // a folder above all work folders is not a script
-      if (paths.length > 0) code.set(`${source}\n${name}`, paths);
+      for (const path of paths)
+        for (const one of MODULE.test(path) ? [path, ...aroundModule(path)] : [path]) code.add(one);
     },
     hidden() {
       const hidden = ports.hidden();
       return {
         ...hidden,
-        readOnly: withPythonFolders([...hidden.readOnly, ...[...code.values()].flat()], ports.folder),
+        readOnly: withPythonFolders([...hidden.readOnly, ...code], ports.folder),
       };
     },
   };

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { SchemaNode } from '../../config/schema-node.ts';
 import { isRecord } from '../../core/json.ts';
 import { nearest } from '../../core/read-options.ts';
+import { isCodeVariable } from '../../kinds/shell/caller-code.ts';
 import { namedInVariables } from '../../kinds/shell/own-code.ts';
 import { configNode } from '../config/config-schema.ts';
 import { guessPath, pathsOf, pathsOfCommandLine, type TextPlace } from './text-paths.ts';
@@ -109,7 +110,9 @@ function pathsOfVariables(env: unknown, { base, read }: PathPlace): readonly Nam
   const texts = Object.entries(env).flatMap(([name, value]) => {
     return typeof value === 'string' ? [[name, read({ type: 'string' }, value)]] : [];
   });
-  return namedInVariables(Object.fromEntries(texts), base, base).map((path) => ({ path }));
+  return namedInVariables(Object.fromEntries(texts), { base, around: base, isCode: isCodeVariable }).map((path) => ({
+    path,
+  }));
 }
 
 function isFree({ properties = {}, additionalProperties: others }: SchemaNode, key: string): boolean {

@@ -29,7 +29,7 @@ export function protectedPaths(
     ...compiledCode(env),
     ...programFolders(env.PATH),
     ...runningCode(),
-    ...namedInVariables(env, process.cwd(), folder),
+    ...namedInVariables(env, { base: process.cwd(), around: folder }),
     ...named.map(({ path }) => path),
   ];
   return [...new Set(paths)];

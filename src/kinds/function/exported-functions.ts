@@ -63,7 +63,8 @@ export function createExportedFunctions(): ExportedFunctions {
   };
 }
 
-interface NamedRun extends Run {
+/** A run that names a module. */
+export interface NamedRun extends Run {
   readonly module: string;
   readonly export?: string;
   readonly folder?: string;

@@ -1,4 +1,5 @@
-import type { Kind } from '../../config/records.ts';
+import { isAbsolute, join } from 'node:path';
+import type { Kind, KindPorts } from '../../config/records.ts';
 import { deferRun } from '../../core/begun-runs.ts';
 import type { Executor } from '../../core/executor.ts';
 import { isPromise, type JsonValue, type MaybePromise } from '../../core/json.ts';
@@ -6,7 +7,8 @@ import { PARSED, type ToolCall } from '../../core/tool-call.ts';
 import { toolError } from '../../core/tool-error.ts';
 import { failed, type ToolResult, toResult } from '../../core/tool-result.ts';
 import type { Run } from '../../core/tool-spec.ts';
-import type { ExportedFunctions } from './exported-functions.ts';
+import { resolveModule } from '../../system/modules/import-module.ts';
+import type { ExportedFunctions, NamedRun } from './exported-functions.ts';
 
 /** The `run` of a function: given directly, or exported by a module that a spec names. */
 interface FunctionRun extends Run {
@@ -27,26 +29,31 @@ const RUN_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** Functions of this process. Every crib has this executor, also without a configuration. */
+/** Functions of this process. */
 export const functionKind: Kind<'function'> = {
   kind: 'function',
   pathFields: ['module'],
   findsModules: 'byName',
   runsOwnCode: true,
   failsWith: 'nothing',
+  open: async ({ noteCode }) => ({ executor: functionExecutor(noteCode) }),
 };
 
 /** Number of values an iterator may yield before the event loop gets a turn. */
 const YIELDS_PER_TURN = 256;
 
 /** Runs functions of this process: sync, async, and async iterators, whose values are reported as progress. */
-export function functionExecutor(): Executor {
+export function functionExecutor(noteCode?: KindPorts['noteCode']): Executor {
   let exported: Promise<ExportedFunctions> | undefined;
   const load = async (): Promise<ExportedFunctions> =>
     (await import('./exported-functions.ts')).createExportedFunctions();
   return {
     kind: 'function',
     runSchema: RUN_SCHEMA,
+    check(run, spec) {
+      noteCode?.(spec, codeOf(run as NamedRun)); // checked by the schema above
+      return [];
+    },
     async close() {
       (await exported)?.close();
     },
@@ -60,6 +67,16 @@ export function functionExecutor(): Executor {
       return isPromise(value) ? value.then((settled) => finish(settled, call)) : finish(value, call);
     },
   };
+}
+
+/** The files that decide what an import of the module runs. */
+function codeOf({ module, folder = '.' }: NamedRun): readonly string[] {
+  const packages = isAbsolute(module) || module.startsWith('.') ? [] : [join(folder, 'node_modules')];
+  try {
+    return [...packages, resolveModule(module, folder)];
+  } catch {
+    return packages; // a package that is not installed
+  }
 }
 
 async function runExported(functions: ExportedFunctions, call: ToolCall, run: Run): Promise<ToolResult> {

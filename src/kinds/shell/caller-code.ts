@@ -96,6 +96,11 @@ const CODE_VARIABLE = new RegExp(
   ].join('|')})$`,
 );
 
+/** True for a variable that controls which code a program loads or starts. */
+export function isCodeVariable(name: string): boolean {
+  return CODE_VARIABLE.test(name);
+}
+
 /** Variables that the dynamic loader reads before a program's own code runs. */
 export const LOADER_VARIABLE = /^(LD_.*|GCONV_PATH|GLIBC_TUNABLES)$/;
 
@@ -103,7 +108,7 @@ export const LOADER_VARIABLE = /^(LD_.*|GCONV_PATH|GLIBC_TUNABLES)$/;
 export function checkCode(plan: CommandPlan, isHarmless: IsHarmless): readonly string[] {
   const scripts = [...scriptsOf(plan), ...readScriptsOf(plan)];
   const inScripts = new Set(scripts.flatMap(namesIn).filter((name) => !isHarmless(name)));
-  const variables = plan.env.filter(([variable]) => CODE_VARIABLE.test(variable));
+  const variables = plan.env.filter(([variable]) => isCodeVariable(variable));
   return [
     ...[...inScripts].map(
       (name) =>

@@ -1,7 +1,8 @@
+import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { readTemplate } from '../../specs/template.ts';
-import { interpreterOf, isShell } from './caller-code.ts';
+import { interpreterOf, isCodeVariable, isShell } from './caller-code.ts';
 import type { ShellPorts } from './shell-kind.ts';
 import type { ShellRun } from './shell-run.ts';
 import { rootsOf } from './surroundings.ts';
@@ -14,16 +15,46 @@ export function isScriptName(path: string): boolean {
   return SCRIPT.test(path);
 }
 
-/** The files that a command runs as code: its program, if it is a path, scripts of interpreters, and what its variables name. Files that it works on are not included. */
+/**
+ * The files that a command runs as code: its program and those that it starts, if they are paths, scripts of
+ * interpreters, and what its variables name. Files that it works on are not included.
+ */
 export function codeOf(run: ShellRun, spec: ToolSpec, { settings, folder }: Pick<ShellPorts, 'settings' | 'folder'>) {
   const words = run.command.flat().map(literalOf);
   const [base = folder] = rootsOf(run, settings(spec.source), folder).map(({ path }) => path);
   const place = resolve(base, literalOf(run.cwd ?? '') ?? '');
   const [program = ''] = words;
   const scripts = words.flatMap((word, index) => scriptsAfter(nameOf(word), words.slice(index + 1)));
-  const paths = [...(program.includes('/') ? [program] : []), ...scripts].map((path) => resolve(place, path));
+  const started = words.flatMap((word, index) => startedBy(nameOf(word), words.slice(index + 1)));
+  const paths = [...(program.includes('/') ? [program] : []), ...scripts, ...started].map((path) =>
+    resolve(place, path),
+  );
+  const named = words.flatMap((word = '') => word.split(/[\s"'`;|&<>()=]+/)).filter((word) => word.includes('/'));
+  paths.push(...named.map((path) => resolve(place, path)).filter(isProgramFile)); // also what shell code starts
   const env = Object.fromEntries(Object.entries(run.env ?? {}).map(([name, text]) => [name, literalOf(String(text))]));
-  return [...paths, ...namedInVariables(env, place, folder)];
+  return [...new Set([...paths, ...namedInVariables(env, { base: place, around: folder, isCode: isCodeVariable })])];
+}
+
+/** Programs that start the one after their options, assignments and times. */
+const RUNNERS =
+  /^(env|timeout|nice|ionice|nohup|setsid|stdbuf|time|xargs|sudo|doas|chrt|taskset|prlimit|uvx?|poetry|npx|bunx?|deno|pnpm|yarn)$/;
+const BEFORE_PROGRAM = /^([-+].*|\w+=.*|[\d.]+[smhd]?|run|exec|x|test|serve)$/;
+
+/** The program that a runner starts, if it is a path or a script, whether or not it exists. */
+function startedBy(name: string, words: readonly (string | undefined)[]): readonly string[] {
+  if (!RUNNERS.test(name)) return [];
+  const word = words.find((one) => one === undefined || !BEFORE_PROGRAM.test(one));
+  return word !== undefined && (word.includes('/') || isScriptName(word)) ? [word] : [];
+}
+
+function isProgramFile(path: string): boolean {
+  try {
+    if (/^\/(usr\/)?s?bin\//.test(path) || statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false; // not accessible, or no path
+  }
 }
 
 /** The way in which an interpreter names its script, if it is not code in the command itself. */
@@ -75,20 +106,29 @@ function literalOf(text: string): string | undefined {
   return parts.every((part) => typeof part === 'string') ? parts.join('') : undefined;
 }
 
-/** Environment variables that decide what code a program loads. */
-const CODE_VARIABLE =
+/** Variables of the crib itself that decide what code its programs load. */
+const OWN_CODE_VARIABLE =
   /^(NODE_OPTIONS|NODE_PATH|PYTHONPATH|PYTHONHOME|PYTHONSTARTUP|BASH_ENV|LD_PRELOAD|LD_LIBRARY_PATH|RUBYLIB|RUBYOPT|PERL5LIB|PERL5OPT)$/;
 
-/** The paths in such variables, except folders that contain `around`: those are work folders. */
+/** How variables are read. */
+interface VariablePlace {
+  /** Base of relative paths. */
+  readonly base: string;
+  /** The folder of the configuration. */
+  readonly around: string;
+  /** True for variables that decide what code runs; default those of the crib itself. */
+  readonly isCode?: (name: string) => boolean;
+}
+
+/** The paths in such variables, except folders of the system, and folders that contain `around`: those are work folders. */
 export function namedInVariables(
   env: Readonly<Record<string, unknown>>,
-  base: string,
-  around: string,
+  { base, around, isCode = (name) => OWN_CODE_VARIABLE.test(name) }: VariablePlace,
 ): readonly string[] {
   return Object.entries(env)
-    .filter(([name, value]) => CODE_VARIABLE.test(name) && typeof value === 'string')
-    .flatMap(([, value]) => String(value).split(/[\s=:,"']+/))
-    .filter((text) => text !== '' && !text.startsWith('-') && (text.includes('/') || text.startsWith('.')))
+    .filter(([name, value]) => isCode(name) && typeof value === 'string')
+    .flatMap(([, value]) => String(value).split(/[\s=:,"'|;]+/))
+    .filter((text) => text !== '' && !/^(-|\/\/)/.test(text) && (text.includes('/') || text.startsWith('.')))
     .map((text) => resolve(base, text))
-    .filter((path) => !isInside(around, path));
+    .filter((path) => !isInside(around, path) && !/^\/(usr\/)?s?bin(\/|$)/.test(path));
 }

@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { write } from '../../crib/workshop.ts';
 import { SANDBOX, said, script, shellTool, shopWith } from './shell-shop.ts';
 
 const TOLD = shellTool('told', {}, { command: ['true'], env: { BASH_ENV: './env.sh', PYTHONPATH: './modules' } });
@@ -51,7 +52,62 @@ const RUNNING = [
   },
 ];
 
+/** A function of this process, by the module that exports it. */
+const fn = (name: string, module: string) => ({
+  name,
+  description: name,
+  input: { type: 'object' },
+  run: { kind: 'function', module, export: 'run' },
+});
+const unsafe = (name: string, command: readonly string[], env: object = {}) =>
+  shellTool(name, {}, { command, env, sandbox: { mode: 'none' } });
+
+/** Tools of which each runs other code: its name, the tools, and the path of the code. */
+const OWNERS: readonly (readonly [what: string, tools: readonly object[], path: string])[] = [
+  ['the module of a function', [fn('f', './own/f.js')], 'own/f.js'],
+  ['a module of a function that is not there yet', [fn('f', './own/g.mjs')], 'own/g.mjs'],
+  ['a package beside the module of a function', [fn('f', './own/f.js')], 'own/node_modules'],
+  ['a package.json beside the module of a function', [fn('f', './own/f.js')], 'own/package.json'],
+  ['a package beside a script of Node', [unsafe('t', ['node', 'own/f.js'])], 'own/node_modules'],
+  [
+    'the script of a tool, of whose name there is a second one',
+    [unsafe('t', ['sh', 'own/a.sh']), unsafe('t', ['sh', 'own/b.sh'])],
+    'own/a.sh',
+  ],
+  ['a program after timeout', [unsafe('t', ['timeout', '-k', '1', '5', './bin/run'])], 'bin/run'],
+  ['a program after env that is not there yet', [unsafe('t', ['env', '-i', 'A=1', './bin/later'])], 'bin/later'],
+  ['a program after xargs', [unsafe('t', ['xargs', '-n', '1', './bin/run'])], 'bin/run'],
+  ['a program that find starts', [unsafe('t', ['find', '.', '-exec', './bin/run', ';'])], 'bin/run'],
+  ['a program in shell code', [unsafe('t', ['sh', '-c', 'cd .; ./bin/run "$1"'])], 'bin/run'],
+  ['a script after uv run', [unsafe('t', ['uv', 'run', 'py/x.py'])], 'py/x.py'],
+  ['a script after deno run', [unsafe('t', ['deno', 'run', '--allow-all', 'later.ts'])], 'later.ts'],
+  ...(['GIT_SSH_COMMAND', 'EDITOR', 'ENV', 'PATH', 'LUA_PATH', 'RIPGREP_CONFIG_PATH'] as const).map(
+    (name) => [`what ${name} names`, [unsafe('t', ['true'], { [name]: './own/x -a' })], 'own/x'] as const,
+  ),
+  ['what LESSOPEN names', [unsafe('t', ['less'], { LESSOPEN: '|./own/x %s' })], 'own/x'],
+  ['an agent of JAVA_TOOL_OPTIONS', [unsafe('t', ['java'], { JAVA_TOOL_OPTIONS: '-javaagent:./own/x' })], 'own/x'],
+];
+
 describe.skipIf(!SANDBOX.ok)('a command in a sandbox', () => {
+  it.each(OWNERS)('cannot write %s either', async (_, tools, path) => {
+    const under = realpathSync(mkdtempSync(join(tmpdir(), 'toolcrib-own-')));
+    mkdirSync(join(under, 'own'));
+    mkdirSync(join(under, 'bin'));
+    const files = {
+      'own/f.js': 'export const run = () => 1;\n',
+      'own/a.sh': '',
+      'own/b.sh': '',
+      'bin/run': '#!/bin/sh\n',
+    };
+    const attack = script('attack', `mkdir -p ${path}/in 2> /dev/null || echo evil > ${path} && echo WROTE`);
+    const fine = script('fine', 'echo x > own/data && echo x > bin/data');
+    write(under, files);
+    chmodSync(join(under, 'bin/run'), 0o755);
+    const { chest } = await shopWith({ under, sandbox: 'required', roots: ['.'], tools: [...tools, attack, fine] });
+    expect(said(await chest.call('attack', {}))).toMatch(/^tool_error/);
+    expect(said(await chest.call('fine', {}))).toBe('');
+  });
+
   it.each([
     ['the script of another tool', 'echo echo evil > scripts/deploy.sh'],
     ['a folder around the script of another tool', 'mv scripts old && mkdir scripts'],
