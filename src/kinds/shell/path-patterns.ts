@@ -7,6 +7,29 @@ export function isPattern(text: string): boolean {
   return /[*?[{]|[+@!]\(/.test(text);
 }
 
+/** False for a pattern in this folder without a letter or digit, such as `*` and `.*`: texts and expressions contain them. */
+export function mayLead(path: string): boolean {
+  return path.includes('/') || /[\p{L}\p{N}]/u.test(widened(path));
+}
+
+const LISTS = /[?*+@!]\([^()]*\)|\{[^{}]*\}/g;
+
+/** A pattern in this folder with `*` and `?` only, which matches at least the same names. What is not closed, as in texts, is a character. */
+function widened(pattern: string): string {
+  const classes = pattern.replaceAll('\\', '').replaceAll(/\[[^[\]]+\]/g, '?');
+  return classes
+    .replaceAll(LISTS, '*')
+    .replaceAll(LISTS, '*') // lists in lists
+    .replaceAll(/[[{(]/g, '?')
+    .replaceAll(/\*+/g, '*');
+}
+
+/** True if one of the names fits a pattern in their folder. */
+export function fitsOne(pattern: string, names: ReadonlySet<string>): boolean {
+  const wide = widened(pattern);
+  return [...names].some((name) => fits(name, wide));
+}
+
 /** The cost of reading a name, following a match, and comparing it with a place, compared to inspecting a name. */
 const [READ, FOLLOW, COMPARE] = [1 / 20, 5, 1 / 100];
 
@@ -16,8 +39,8 @@ export function mayMatch(
   { cwd, spend }: { readonly cwd: string; spend(names: number): void },
   places: readonly string[],
 ): boolean {
-  if (!path.includes('/') || !isPattern(path)) return false;
-  const parts = path.split('/');
+  if (!isPattern(path) || !mayLead(path)) return false;
+  const parts = (path.includes('/') ? path : widened(path)).split('/');
   const first = parts.findIndex(isPattern);
   const base = realOf(parts.slice(0, first).join('/') || (isAbsolute(path) ? '/' : '.'), cwd);
   if (base === undefined) return false;

@@ -5,7 +5,7 @@ import { namesIn, type Template } from '../../specs/template.ts';
 import type { AllowedFolders } from './allowed-folders.ts';
 import { type CommandPlan, fillText, isGiven, roundsOf, templatesOf, UnfitArgument } from './command-plan.ts';
 import { FIXED, type Intent, type SpendWork } from './fill-call.ts';
-import { isPattern, mayMatch, namesAt } from './path-patterns.ts';
+import { fitsOne, isPattern, mayLead, mayMatch, namesAt } from './path-patterns.ts';
 import { MAX_ARGUMENT, MAX_PATH, pathsIn, type ReadPaths, spellingsOf } from './paths-in-text.ts';
 import { type Places, type TracedPath, tracePath } from './trace-path.ts';
 
@@ -126,7 +126,7 @@ function endsOf({ parts, mistakes }: Template, values: JsonObject): readonly (re
   });
 }
 
-export const WORD_ENDS = /[\s"'`;|&<>()=:@,\\]+/;
+export const WORD_ENDS = /[\s\x1c-\x1f\x85"'`;|&<>()=:@,\\]+/;
 
 /** Limit of words checked in one text. */
 const MANY_WORDS = 5000;
@@ -159,7 +159,8 @@ function wordsIn(name: string, text: string, cwd: string): readonly string[] {
 
 function isHere(word: string, here: ReadonlySet<string>): boolean {
   const first = word.split('/', 1)[0] ?? '';
-  return here.has(first) || word.includes('/../') || (word.includes('/') && isPattern(first));
+  if (here.has(first) || word.includes('/../')) return true;
+  return isPattern(first) && (word.includes('/') || (mayLead(word) && fitsOne(word, here)));
 }
 
 /** Streams of the program itself. */
