@@ -1,88 +1,13 @@
 import { hasSecret, namesIn, type Template } from '../../specs/template.ts';
 import type { CommandPlan } from './command-plan.ts';
+import { type Interpreter, interpreterOf, isShell, STARTERS } from './interpreters.ts';
 
 /** True for an argument whose values cannot be code: a number or the like. */
 type IsHarmless = (name: string) => boolean;
 
-/** How a program gets code on its command line. */
-export interface Interpreter {
-  readonly program: RegExp;
-  /** Options before code; further options may stand between. */
-  readonly code: RegExp;
-  /** The beginning of options that contain code. */
-  readonly glued?: RegExp;
-  /** Options before a value that is not code. */
-  readonly values?: RegExp;
-  /** Options that name a file with the code. */
-  readonly files?: RegExp;
-  /** True if the first word that is not an option is code, without such options. */
-  readonly isFirstCode?: boolean;
-  /** True if a file stands before the options. */
-  readonly isAfterFile?: boolean;
-}
-
-const INTERPRETERS: readonly Interpreter[] = [
-  {
-    program: /^(python|pypy)[\d.]*$/,
-    code: /^-[A-Za-z]*c$/,
-    glued: /^-(?![WX])[A-Za-z]*?c/,
-    values: /^(-[A-Za-z]*[WX]|--check-hash-based-pycs)$/,
-  },
-  {
-    program: /^(node|nodejs|bun|deno|tsx|ts-node)$/,
-    code: /^(-[a-z]*[ep]|--eval|--print|eval)$/,
-    glued: /^--(eval|print)=/,
-    values: /^(-[rC]|--(require|import|loader|experimental-loader|conditions|env-file|input-type|preload|ext|config))$/,
-  },
-  { program: /^perl[\d.]*$/, code: /^-\w*[eE]$/, glued: /^-(?![IMmx])\w*?[eE]/, values: /^-I$/ },
-  {
-    program: /^ruby[\d.]*$/,
-    code: /^-\w*e$/,
-    glued: /^-(?![rICEFKTx])\w*?e/,
-    values: /^(-[rICEF]|--(require|encoding))$/,
-  },
-  { program: /^lua(jit)?[\d.]*$/, code: /^-e$/, glued: /^-e/, values: /^-l$/ },
-  {
-    program: /^php[\d.]*$/,
-    code: /^(-[rBRE]|--(run|process-(begin|code|end)))$/,
-    glued: /^-[rBRE]/,
-    values: /^-[dcz]$/,
-  },
-  {
-    program: /^(Rscript|julia|osascript|elixir|groovy)$/,
-    code: /^(-[eE]|--(eval|print))$/,
-    glued: /^(-e|--(eval|print)=)/,
-  },
-  { program: /^(pwsh|powershell)$/i, code: /^-(c|command)$/i },
-  {
-    program: /^[gmn]?awk$/,
-    code: /^(-e|--source)$/,
-    glued: /^--source=/,
-    values: /^(-[Fv]|--(field-separator|assign))$/,
-    files: /^(-f|-E|--(file|exec)(=|$))/,
-    isFirstCode: true,
-  },
-  {
-    program: /^g?sed$/,
-    code: /^(-[A-Za-z]*e|--expression)$/,
-    glued: /^(-(?!i)[A-Za-z]*?e|--expression=)/,
-    values: /^(-l|--line-length)$/,
-    files: /^(-[A-Za-z]*f|--file(=|$))/,
-    isFirstCode: true,
-  },
-  {
-    program: /^env$/,
-    code: /^(-[a-z]*S|--split-string)$/,
-    glued: /^(-[a-z]*?S|--split-string=)/,
-    values: /^(-[uC]|--(unset|chdir))$/,
-  },
-  { program: /^flock$/, code: /^(-[A-Za-z]*c|--command)$/, glued: /^--command=/, values: /^-[wE]$/, isAfterFile: true },
-  { program: /^script$/, code: /^(-[A-Za-z]*c|--command)$/, glued: /^--command=/ },
-];
-const SHELL = /^(r?bash|sh|dash|ash|zsh|m?ksh|t?csh|fish|nu|xonsh|elvish|su|runuser)$/;
-const SHELL_OPTION = /^([-+][A-Za-z]*[cC]|--command$)/;
+const SHELL_OPTION = /^([-+][A-Za-z]*[cC]|--com[a-z]*$)/;
 /** A shell option that contains its script. */
-const SHELL_GLUED = /^--command=/;
+const SHELL_GLUED = /^--com[a-z]*=/;
 
 /** Variables that control which code a program loads or starts, by themselves or as options of it. */
 const CODE_VARIABLE = new RegExp(
@@ -139,16 +64,6 @@ function scriptsOf(plan: CommandPlan): readonly Template[] {
   });
 }
 
-/** The interpreter of this name, other than a shell. */
-export function interpreterOf(name: string): Interpreter | undefined {
-  return INTERPRETERS.find(({ program }) => program.test(name));
-}
-
-/** True for the name of a shell. */
-export function isShell(name: string): boolean {
-  return SHELL.test(name);
-}
-
 /** The code among the words after an interpreter, up to its script file or the arguments of the code. */
 function codeAmong(interpreter: Interpreter, words: readonly Template[]): readonly Template[] {
   const { code, glued, values, files, isFirstCode, isAfterFile } = interpreter;
@@ -197,16 +112,35 @@ function shellScript(words: readonly Template[]): Template | undefined {
   return undefined;
 }
 
-/** Scripts that a shell reads from stdin because it has no other. */
+/** Code that a shell or interpreter reads from stdin, because it has no other or is told to. */
 function readScriptsOf(plan: CommandPlan): readonly Template[] {
   const { stdin } = plan;
   if (stdin === undefined || stdin.parts.length === 1) return []; // a whole script is meant to be run
   const words = wordsOf(plan);
-  const shell = words.findIndex((word) => SHELL.test(nameOf(word)));
-  if (shell === -1) return [];
-  const rest = words.slice(shell + 1);
-  const readsInput = rest.every(isOption) || rest.some((word) => /^-[a-z]*s$/.test(literalOf(word)));
-  return readsInput ? [stdin] : [];
+  const first = words.map(nameOf).findIndex((name) => isShell(name) || (interpreterOf(name) && !STARTERS.test(name)));
+  return first !== -1 && readsCode(nameOf(words[first] ?? EMPTY), words.slice(first + 1)) ? [stdin] : [];
+}
+
+const INPUT = /^(-|\/dev\/(stdin|fd\/0)|\/proc\/self\/fd\/0)$/;
+
+function readsCode(name: string, words: readonly Template[]): boolean {
+  const interpreter = interpreterOf(name);
+  if (isShell(name)) {
+    if (words.some((word) => /^-[a-z]*s$/.test(literalOf(word)))) return true;
+  } else if (interpreter === undefined || codeAmong(interpreter, words).length > 0) return false;
+  const script = firstOperand(words, interpreter);
+  return script === undefined || INPUT.test(literalOf(script));
+}
+
+function firstOperand(words: readonly Template[], { values, files }: Partial<Interpreter> = {}): Template | undefined {
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index] ?? EMPTY;
+    const option = literalOf(word);
+    if (files?.test(option) === true && !option.includes('=')) return words[index + 1];
+    if (!isOption(word) || option === '-') return word;
+    if (values?.test(option) === true) index++;
+  }
+  return undefined;
 }
 
 function wordsOf({ program, groups }: CommandPlan): readonly Template[] {

@@ -2,7 +2,8 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { readTemplate } from '../../specs/template.ts';
-import { interpreterOf, isCodeVariable, isShell } from './caller-code.ts';
+import { isCodeVariable } from './caller-code.ts';
+import { interpreterOf, isShell, STARTERS } from './interpreters.ts';
 import type { ShellPorts } from './shell-kind.ts';
 import type { ShellRun } from './shell-run.ts';
 import { rootsOf } from './surroundings.ts';
@@ -70,8 +71,6 @@ interface ScriptOptions {
 
 const OF_SHELL: ScriptOptions = { code: /^-[a-z]*c$/i, values: /^([-+]\w*[oO]|--(rcfile|init-file))$/ };
 const OF_JAVA: ScriptOptions = { code: /^-m$/, values: /^(-cp|-classpath|--class-path|-p|--module-path)$/ };
-/** Programs of `interpreterOf` that start others, and run no script. */
-const STARTERS = /^(env|flock|script)$/;
 
 function optionsOf(name: string): ScriptOptions | undefined {
   if (isShell(name)) return OF_SHELL;

@@ -126,7 +126,7 @@ function endsOf({ parts, mistakes }: Template, values: JsonObject): readonly (re
   });
 }
 
-export const WORD_ENDS = /[\s\x1c-\x1f\x85"'`;|&<>()=:@,\\]+/;
+export const WORD_ENDS = /[\s\p{Cc}"'`;|&<>()=:@,\\]+/u;
 
 /** Limit of words checked in one text. */
 const MANY_WORDS = 5000;

@@ -34,6 +34,52 @@ const CODE = [
   ['sed', '-n', '/{x}/p', 'file'],
   ['sed', '-i.bak', '-e', 's/a/b/', '-es/{x}/c/', 'file'],
   ['sed', '--expression=s/{x}/y/', 'file'],
+  ['sed', '--expr=s/{x}/y/', 'file'],
+  ['sed', '--exp', 's/{x}/y/', 'file'],
+  ['env', '--spl=sh -c {x}'],
+  ['flock', 'lock', '--comm', 'echo {x}'],
+  ['script', '--comm=echo {x}'],
+  ['gawk', '-i', 'inplace', '-l', 'time', '$1 == "{x}"'],
+  ['gawk', '--sour', '$1 == "{x}"'],
+  ['su', '--comm', 'ls {x}'],
+  ['pwsh', '-Comm', 'ls {x}'],
+  ['pwsh', '-ExecutionPolicy', 'Bypass', '-enc', 'a{x}'],
+  ['bash5', '-c', 'ls {x}'],
+  ['zsh-5.9', '-c', 'ls {x}'],
+  ['bash-static', '-c', 'ls {x}'],
+  ['bash.exe', '-c', 'ls {x}'],
+  ['ksh93', '-c', 'ls {x}'],
+  ['yash', '-c', 'ls {x}'],
+  ['node24', '-e', 'f("{x}")'],
+  ['python3.12-dbg', '-c', 'print("{x}")'],
+];
+
+/** Programs that would read code from their input, and others. */
+const INPUT = [
+  ['sh'],
+  ['bash', '-'],
+  ['bash', '-e', '/dev/stdin'],
+  ['python3'],
+  ['python3', '-u', '-W', 'ignore', '-'],
+  ['node', '--input-type=module'],
+  ['perl', '-n'],
+  ['ruby', '-'],
+  ['php'],
+  ['awk', '-f', '-'],
+  ['sed', '-n', '-f', '/dev/stdin'],
+];
+const NO_INPUT = [
+  ['cat'],
+  ['sh', '-c', 'cat "$1"', 'sh', '-'],
+  ['bash', 'script.sh', '-'],
+  ['python3', 'script.py', '-'],
+  ['python3', '-m', 'json.tool'],
+  ['python3', '-c', 'import sys'],
+  ['node', '-e', 'f()', '-'],
+  ['awk', '{{ print }}'],
+  ['sed', '-n', '-e', '/a/p'],
+  ['sed', '-es/a/b/'],
+  ['env', 'A=1', 'cat'],
 ];
 
 /** Commands in which it is an argument of the code, the whole code, or something else. */
@@ -70,6 +116,14 @@ it('a command that would read a text of the caller as a part of its code is refu
   expect([...CODE, ...NO_CODE].filter(isListed)).toEqual(NO_CODE);
   expect(crib.warnings()).toHaveLength(CODE.length);
   for (const warning of crib.warnings()) expect(warning).toContain('{x} would be read as part of the script');
+});
+
+it('a text of the caller inside of code that a program reads from its input is refused', async () => {
+  const toTool = (command: readonly string[], index: number) =>
+    shellTool(`t${index}`, { x: TEXT }, { command, stdin: 'a {x}' });
+  const { crib } = await shopWith({ tools: [...INPUT, ...NO_INPUT].map(toTool) });
+  const isListed = (_: unknown, index: number) => crib.catalog.get(`t${index}`) !== undefined;
+  expect([...INPUT, ...NO_INPUT].filter(isListed)).toEqual(NO_INPUT);
 });
 
 it('a variable that decides what code a program runs must not contain a text of the caller', async () => {
