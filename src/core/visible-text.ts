@@ -3,16 +3,16 @@ import type { JsonObject, JsonValue } from './json.ts';
 /**
  * Characters that are invisible or change how their neighbours are read: control and format characters
  * (bidirectional marks, zero-width characters, tags), spaces other than the usual one, fillers, variation selectors, lone
- * surrogates, private and unassigned characters, enclosing marks, and more than four marks on one letter.
+ * surrogates, private and unassigned characters, enclosing marks, more than four marks on one letter, and marks of
+ * another script on a letter of Latin, Greek or Cyrillic, on a digit or a sign: some of them join letters and show nothing.
  */
-const UNSEEN = /(?! )[\p{C}\p{Z}\p{Me}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]|(?<=\p{M}{4})\p{M}/gu;
+const UNSEEN =
+  /(?! )[\p{C}\p{Z}\p{Me}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]|(?<=\p{M}{4})\p{M}|(?<=[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Common}]\p{sc=Inherited}?)(?:(?![\p{sc=Inherited}\p{sc=Cyrillic}])\p{M})+/gu;
 
 /** Writes every invisible character as `\u{202e}`. Line breaks count as invisible, so the result is one line. */
 export function visible(text: string): string {
-  return text.replace(UNSEEN, (character) => {
-    const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0');
-    return `\\u{${code}}`;
-  });
+  const escaped = (character: string) => `\\u{${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}}`;
+  return text.replace(UNSEEN, (unseen) => Array.from(unseen, escaped).join(''));
 }
 
 /** Like `visible`, but keeps line breaks. */

@@ -85,7 +85,7 @@ function fromMembers(members: Members): Extension {
 /** Reads the context that `before` returned. Throws for anything else: the author meant to stop or change the call, and ignoring it would be unsafe. */
 function requireContext(context: unknown, name: string): Readonly<Record<string, unknown>> | undefined {
   if (isNothing(context)) return undefined;
-  const isResult = typeof context === 'object' && 'ok' in context && 'status' in context;
+  const isResult = typeof context === 'object' && 'ok' in context && ('status' in context || context.ok === false);
   if (typeof context === 'object' && isPlain(context) && !Array.isArray(context) && !isResult)
     return context as Readonly<Record<string, unknown>>; // checked above
   const what = isResult ? 'a result' : describe(context);

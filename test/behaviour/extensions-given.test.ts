@@ -233,6 +233,7 @@ describe.each(Object.keys(WAYS))('an extension given by %s', (way) => {
     ['a number', () => 0],
     ['a list', () => []],
     ['a result', () => ({ ok: false, status: 'failed', error: { code: 'denied', message: 'no' } })],
+    ['a failure without a status', () => ({ ok: false, error: 'no' })],
     ['an error', () => new Error('no')],
     ['a generator', function* () {}],
     ['a promise of false', async () => false],

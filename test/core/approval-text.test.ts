@@ -21,6 +21,11 @@ const UNSEEN: readonly (readonly [string, string])[] = [
   ['pop directional isolate', '\u2069'],
   ['right-to-left mark', '\u200f'],
   ['Arabic letter mark', '\u061c'],
+  ['joining sign of Khmer', '\u17d2'],
+  ['joining sign of Myanmar', '\u1039'],
+  ['joining sign of Tifinagh', '\u2d7f'],
+  ['joining sign of Kharosthi', '\u{10a3f}'],
+  ['mirror sign of hieroglyphs', '\u{13440}'],
   ['zero-width space', '\u200b'],
   ['zero-width joiner', '\u200d'],
   ['word joiner', '\u2060'],
@@ -116,6 +121,13 @@ describe('the text of an approval request', () => {
     expect(visible(odd)).toMatch(/^a\\u\{[0-9a-f]{4,6}\}b$/);
     expect(JSON.parse(visibleJson(JSON.stringify({ [odd]: odd }, null, 2)))).toEqual({ [odd]: odd });
     expect(visibleJson(JSON.stringify({ odd }))).not.toContain(character);
+  });
+
+  it('escapes marks of another script on a letter, also several and behind its own', () => {
+    expect(visible('pay\u17d2\u17d2e')).toBe('pay\\u{17d2}\\u{17d2}e');
+    expect(visible('é\u1039')).toBe('é\\u{1039}');
+    expect(visible('e\u0301\u1039')).toBe('e\u0301\\u{1039}');
+    for (const text of ['ខ្មែរ', 'မြန်မာ', 'ελληνικά', 'مُحَمَّد', 'தமிழ்']) expect(visible(text)).toBe(text);
   });
 
   it('escapes combining marks that pile up on a letter, and keeps those that languages need', () => {

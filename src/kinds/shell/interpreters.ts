@@ -1,3 +1,5 @@
+import { withoutEnd } from '../../core/visible-text.ts';
+
 /** How a program gets code on its command line. */
 export interface Interpreter {
   readonly program: RegExp;
@@ -101,5 +103,5 @@ export function isShell(name: string): boolean {
 /** The name of a program without its version and build: `zsh-5.9`, `node24`, `bash-static`, `python.exe`. */
 function unversioned(name: string): string {
   const plain = name.replace(/\.exe$/i, '').replace(/-(static|dbg)$/, '');
-  return plain.replace(/-?\d[\d.]*$/, '');
+  return withoutEnd(plain, /[\d.]/).replace(/-$/, '');
 }
