@@ -29,6 +29,8 @@ export interface Executor {
   cure?(run: Readonly<Record<string, unknown>>): string | undefined;
   /** Problems of a run that a schema cannot express, such as a placeholder without an argument; checked when a spec is loaded. */
   check?(run: Run, spec: ToolSpec): readonly string[];
+  /** True if the run executes files of this machine. Such a spec is checked at every start, so that `check` can record them. */
+  runsFiles?(run: Run, spec: ToolSpec): boolean;
   /** The reason why a call with these arguments would be refused. It runs before an approval is requested, and must not start or change anything. */
   precheck?(call: ToolCall, run: Run): MaybePromise<ToolError | undefined>;
   /** Checks all tools of this kind together, for `check` and at the start of a server. */

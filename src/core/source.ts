@@ -61,6 +61,8 @@ export interface Admission {
   rules(): string;
   /** True if a spec is valid. */
   admits(spec: ToolSpec): boolean;
+  /** True if a valid spec must be checked again at every start, because of the files that it runs. */
+  isCheckedAnew(spec: ToolSpec): boolean;
 }
 
 /** A started source. */

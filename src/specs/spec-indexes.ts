@@ -43,7 +43,7 @@ export interface SpecIndexesOptions {
 const MAX_WAIT_MS = 2000;
 const KEEP_AFTER_MS = 1000; // after startup
 
-const NO_CRIB: Admission = { rules: () => 'none', admits: () => true };
+const NO_CRIB: Admission = { rules: () => 'none', admits: () => true, isCheckedAnew: () => false };
 
 export function createSpecIndexes(options: SpecIndexesOptions): SpecIndexes {
   const { stored, clock, admission = NO_CRIB, onDoubt } = options;
@@ -139,7 +139,8 @@ async function writeIndex({ bytes, entries }: ReadFile, admission: Admission): P
   for (const end of lineEndsOf(bytes)) {
     line += 1;
     const spec = entries[next]?.line === line ? entries[next++]?.spec : undefined;
-    const references = spec !== undefined && admission.admits(spec) ? referencesAt(start, end) : undefined;
+    const isListed = spec !== undefined && admission.admits(spec) && !admission.isCheckedAnew(spec);
+    const references = isListed ? referencesAt(start, end) : undefined;
     const head = spec === undefined || references === undefined ? undefined : heads.add(spec);
     if (spec !== undefined && head !== undefined) {
       names.push(spec.name);

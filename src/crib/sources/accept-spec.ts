@@ -29,7 +29,7 @@ interface Judges {
 }
 
 /** Increase this number when a check of a built-in executor changes, so that cached specs are checked again. */
-const CHECKS = 3;
+const CHECKS = 4;
 
 /** The checks that sources can apply to their specs in advance. */
 export function createAdmission(judges: Judges): Admission {
@@ -48,6 +48,7 @@ export function createAdmission(judges: Judges): Admission {
         throw error;
       }
     },
+    isCheckedAnew: (spec) => judges.executors.get(kindOf(spec))?.runsFiles?.(spec[RUN], spec) === true,
   };
 }
 

@@ -54,6 +54,7 @@ export function functionExecutor(noteCode?: KindPorts['noteCode']): Executor {
       noteCode?.(spec, codeOf(run as NamedRun)); // checked by the schema above
       return [];
     },
+    runsFiles: () => true,
     async close() {
       (await exported)?.close();
     },

@@ -35,6 +35,7 @@ export function pythonExecutor(workers: PythonWorkers, noteCode?: NoteCode): Exe
         return ['run names no folder to import its module from; set folder, or use an absolute path as module'];
       return needProblems(run as PythonRun); // checked above
     },
+    runsFiles: () => true,
     precheck: (call, run) => refuseServices(call, run),
     execute: (call, run) => runPython(workers, call, run as PythonRun), // checked when the spec was loaded
     close: workers.close,

@@ -65,6 +65,7 @@ export function scriptExecutor({ folder, clock, idleClock, options, noteCode }: 
       if (file !== undefined) noteCode?.(spec, [fileOf(run as ScriptRun)]);
       return [];
     },
+    runsFiles: (run) => (run as ScriptRun).file !== undefined, // as above
     async execute(call, run) {
       const deferred = deferRun(call);
       const given = run as ScriptRun; // the pipeline selected the executor by kind

@@ -29,6 +29,7 @@ export function shellExecutor(ports: ShellPorts): Executor {
     runSchema: SHELL_RUN_SCHEMA,
     cure: ({ command }) => (typeof command === 'string' ? cureOfText(command) : undefined),
     check: (run, spec) => checkCommand(note(run as ShellRun, spec), spec), // the schema was checked first
+    runsFiles: (run, spec) => codeOf(run as ShellRun, spec, ports).length > 0, // as above
     precheck: async (call, run) => (await loaded()).precheck(call, note(run as ShellRun, call.spec)), // checked when the spec was loaded
     review: async (specs) => (await loaded()).review(specs),
     execute: async (call, run) => (await loaded()).run(call, note(run as ShellRun, call.spec)), // as above

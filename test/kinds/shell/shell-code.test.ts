@@ -146,6 +146,27 @@ describe.skipIf(!SANDBOX.ok)('a command in a sandbox', () => {
     expect(said(await chest.call('fine', {}))).toBe('');
   });
 
+  it('cannot write what a tool of a large file runs, also at later starts, which do not parse the file', async () => {
+    const under = realpathSync(mkdtempSync(join(tmpdir(), 'toolcrib-large-')));
+    const store = { url: `sqlite:${join(under, 'db/crib.db')}` };
+    const padding = shellTool('padding', {}, { command: ['true'] }, { meta: { text: 'x'.repeat(900) } });
+    const lines = Array.from({ length: 1300 }, (_, index) => ({ ...padding, name: `padding_${index}` }));
+    const large = [unsafe('t', ['sh', join(under, 'own/a.sh')]), fn('f', '../own/f.js'), ...lines];
+    write(under, {
+      'specs/large.ndjson': large.map((line) => JSON.stringify(line)).join('\n'),
+      'own/a.sh': '',
+      'own/f.js': '',
+    });
+    const tools = ['own/a.sh', 'own/f.js'].map((path, index) => script(`attack_${index}`, `echo evil > ${path}`));
+    for (const start of ['first', 'second', 'third']) {
+      const rest = { sources: { large: { files: './specs' } } };
+      const { crib, chest } = await shopWith({ under, sandbox: 'required', roots: ['.'], tools, rest, store });
+      expect(crib.catalog.specs).toHaveLength(large.length + tools.length);
+      for (const { name } of tools) expect(said(await chest.call(name, {})), start).toMatch(/^tool_error/);
+      await crib.close(); // keeps the index
+    }
+  });
+
   it('cannot read the variables file of a server, which contains its tokens', async () => {
     const tools = [script('look', 'cat server.env')];
     const { chest } = await shopWith({ sandbox: 'required', files: FILES, rest: REST, tools });

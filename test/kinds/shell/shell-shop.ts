@@ -57,15 +57,25 @@ interface ShopOptions {
   readonly rest?: object;
   /** Where its folder is to lie; a new one if absent. */
   readonly under?: string;
+  /** Where its database is; in memory if absent. */
+  readonly store?: { readonly url: string };
 }
 
 /** A crib with these tools, whose configuration lies in a folder of its own. */
-export async function shopWith({ tools, sandbox, roots, files = {}, rest = {}, under }: ShopOptions): Promise<Shop> {
+export async function shopWith({
+  tools,
+  sandbox,
+  roots,
+  files = {},
+  rest = {},
+  under,
+  store,
+}: ShopOptions): Promise<Shop> {
   const folder = under ?? realpathSync(mkdtempSync(join(tmpdir(), 'toolcrib-shell-')));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   const shell = { ...(sandbox !== undefined && { sandbox }), ...(roots !== undefined && { roots }) };
   write(folder, { 'toolcrib.json': JSON.stringify({ tools, executors: { shell }, ...rest }), ...files });
-  const crib = await createCrib({ configFile: folder, store: { url: 'memory:' }, watch: false });
+  const crib = await createCrib({ configFile: folder, store: store ?? { url: 'memory:' }, watch: false });
   onTestFinished(() => crib.close());
   return { crib, chest: await crib.open(), folder };
 }
