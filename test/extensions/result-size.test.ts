@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createCrib, done, failed, toolError } from '../../src/index.ts';
+import { type Content, createCrib, type DoneResult, done, failed, toolError } from '../../src/index.ts';
 
 async function answering(answer: unknown, maxResultBytes = 10) {
   const crib = await createCrib({
@@ -34,6 +34,26 @@ describe('the size of a result', () => {
 
   it('includes data, not only what is shown', async () => {
     expect(await answering(done('short', { much: 'x'.repeat(1000) }))).toMatchObject({ error: { code: 'too_large' } });
+  });
+
+  const LONG = 'x'.repeat(1000);
+  it.each<readonly [string, Partial<DoneResult>]>([
+    ['_meta', { meta: { note: LONG } }],
+    ['a name in _meta', { meta: { [LONG]: 1 } }],
+    ['_meta of a text', { content: [{ type: 'text', text: '', _meta: { a: [{ b: LONG }] } }] }],
+    ['an unknown member of a text', { content: [{ type: 'text', text: '', more: LONG } as Content] }],
+    ['an unknown name in a text', { content: [{ type: 'text', text: '', [LONG]: true } as Content] }],
+    ['annotations', { content: [{ type: 'text', text: '', annotations: { lastModified: LONG } }] }],
+    ['the type of an image', { content: [{ type: 'image', data: '', mimeType: LONG }] }],
+    ['the name of a link', { content: [{ type: 'resource_link', uri: 'a:b', name: LONG }] }],
+    ['the description of a link', { content: [{ type: 'resource_link', uri: 'a:b', name: 'n', description: LONG }] }],
+    ['the address of a resource', { content: [{ type: 'resource', resource: { uri: LONG, text: '' } }] }],
+    ['both forms of a resource', { content: [{ type: 'resource', resource: { uri: 'a:b', text: '', blob: LONG } }] }],
+    ['many numbers', { meta: { all: Array.from({ length: 1000 }, () => 1) } }],
+  ])('includes %s, whose size a server chooses', async (_, more) => {
+    const answer = { ...done('short'), ...more };
+    expect(await answering(answer, 500)).toMatchObject({ ok: false, error: { code: 'too_large' } });
+    expect(await answering(answer, 5000)).toEqual(answer);
   });
 
   it('of a promised result is measured, too', async () => {
