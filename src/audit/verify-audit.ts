@@ -18,7 +18,7 @@ import {
 } from './findings.ts';
 import { isSignedHeader, isSignedKept } from './proof.ts';
 import { type AuditKeySettings, judgeKey, type KnownKeys, listKeys, readKnownKeys } from './signing-keys.ts';
-import { walkChain } from './walk-chain.ts';
+import { reportUnread, walkChain } from './walk-chain.ts';
 
 /** Options for verifying the audit log. */
 export interface VerifyOptions {
@@ -65,6 +65,7 @@ export async function verifyAudit(options: VerifyOptions): Promise<AuditReport> 
   const begunMeanwhile = await audit.chains();
   reportAbsent(verification, new Set([...stored, ...begunMeanwhile].map(({ chain }) => chain)));
   await reportHeadless(verification);
+  await reportUnread(verification, chains);
   if (!store.isMemory) await reportFormer(verification, options.formerFolders?.() ?? []);
   await reportIntents(verification, chains);
   noteElsewhere(findings, chains);

@@ -176,6 +176,24 @@ function judgeSeal({ chain, outside, findings }: Walk, state: State, checkpoint:
   if (isSame) state.sealed = Math.max(state.sealed, count);
 }
 
+/** Reports rows that lists may show and that a walk did not read: a second row of a number, or one that is missing in the index. */
+export async function reportUnread(
+  { audit, findings }: Pick<Walk, 'audit' | 'findings'>,
+  walked: readonly { readonly chain: string; readonly rows: number; readonly removed: number }[],
+): Promise<void> {
+  const known = new Map(walked.map(({ chain, rows, removed }) => [chain, removed + rows]));
+  // Counted by one statement: rows are appended, and old ones removed, without a gap at any time.
+  for (const { chain, rows, first, last } of await audit.extents()) {
+    const read = known.get(chain);
+    if (read === undefined) continue;
+    const [newest] = last > read ? await audit.rows(chain, last - 1, 1) : [];
+    const more = Math.max(rows - (last - first + 1), last > read && newest?.number !== last ? 1 : 0);
+    if (!(more > 0)) continue;
+    const message = `Chain ${chain} has more rows than numbers, at least ${more}: rows were added, and the index or the schema of the table was changed for that.`;
+    findings.add({ kind: 'row_added', chain, message });
+  }
+}
+
 interface Wrong {
   readonly row: StoredAuditRow;
   readonly says: string;

@@ -67,6 +67,38 @@ describe('audit verify', () => {
     expect((await verify(folder)).findings).toMatchObject([{ kind: 'row_added', number }]);
   });
 
+  /** The table without its keys, so that it can have any row. */
+  const WITHOUT_KEYS = [
+    'ALTER TABLE toolcrib_audit RENAME TO before',
+    'CREATE TABLE toolcrib_audit AS SELECT * FROM before',
+    'DROP TABLE before',
+  ];
+  const added = (number: string, from: string) =>
+    `INSERT INTO toolcrib_audit SELECT chain, ${number}, at, 'forged', 'pay', 'bob', outcome, replace(entry, '"add"', '"pay"'), hash FROM toolcrib_audit WHERE number = ${from} LIMIT 1`;
+
+  it.each(['1', '3', '250', '251', '300'])('finds a second row of the number %s', async (number) => {
+    const folder = recordFolder();
+    await addTimes(folder, 300);
+    tamper(folder, ...WITHOUT_KEYS, added(number, number));
+    expect((await verify(folder)).findings).toMatchObject([{ kind: 'row_added' }]);
+  });
+
+  it('finds a row without a number', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 3);
+    tamper(folder, ...WITHOUT_KEYS, added('NULL', '1'));
+    expect((await verify(folder)).findings).toMatchObject([{ kind: 'row_added' }]);
+  });
+
+  it.each(['2', '3', '4', '900'])('finds a row with the number %s that is missing in the index', async (number) => {
+    const folder = recordFolder();
+    await addTimes(folder, 3);
+    const [index] = look(folder, "SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_toolcrib_audit_1'");
+    tamper(folder, ...WITHOUT_INDEX, added(number, '1'));
+    tamper(folder, ...withIndex(Number(index?.rootpage)));
+    expect((await verify(folder)).findings).toMatchObject([{ kind: 'row_added' }]);
+  });
+
   it('names the one row whose hash was edited', async () => {
     const folder = recordFolder();
     await addTimes(folder, 4);
@@ -304,6 +336,23 @@ describe('the hash of a row', () => {
     expect(hash).toBe(hashOf(`${first?.hash}\n${canonicalJson(entry)}`));
   });
 });
+
+/** Hides the index of the primary key from SQLite, and brings it back as it was. */
+const SCHEMA = "UPDATE sqlite_master SET sql = replace(sql, ',\n      PRIMARY KEY (chain, number)', '')";
+const WITHOUT_INDEX = [
+  'PRAGMA writable_schema = ON',
+  "CREATE TABLE kept AS SELECT name, sql FROM sqlite_master WHERE name = 'toolcrib_audit'",
+  `${SCHEMA} WHERE name = 'toolcrib_audit'`,
+  "DELETE FROM sqlite_master WHERE name = 'sqlite_autoindex_toolcrib_audit_1'",
+  'PRAGMA writable_schema = RESET',
+];
+const withIndex = (page: number) => [
+  'PRAGMA writable_schema = ON',
+  "UPDATE sqlite_master SET sql = (SELECT sql FROM kept) WHERE name = 'toolcrib_audit'",
+  `INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql) VALUES ('index', 'sqlite_autoindex_toolcrib_audit_1', 'toolcrib_audit', ${page}, NULL)`,
+  'PRAGMA writable_schema = RESET',
+  'DROP TABLE kept',
+];
 
 /** Edits a row and makes all hashes after it fit again. */
 function rewriteFrom(folder: string, number: number, edit: (entry: string) => string): void {

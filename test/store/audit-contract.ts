@@ -70,6 +70,17 @@ export function auditContract(opened: Opened): void {
     expect(await audit.end('c')).toBeUndefined();
   });
 
+  it('counts the rows of each chain', async () => {
+    const { audit } = await opened();
+    expect(await audit.extents()).toEqual([]);
+    await audit.append(batch('a', rows(1, 300)));
+    await audit.append(batch('b', rows(1, 2)));
+    expect((await audit.extents()).toSorted((one, other) => other.rows - one.rows)).toEqual([
+      { chain: 'a', rows: 300, first: 1, last: 300 },
+      { chain: 'b', rows: 2, first: 1, last: 2 },
+    ]);
+  });
+
   it('has an id that stays, and differs in every store', async () => {
     const [one, other] = [await opened(), await opened()];
     const ids = await Promise.all(Array.from({ length: 5 }, () => one.audit.storeId()));

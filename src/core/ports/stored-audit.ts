@@ -168,6 +168,15 @@ interface HeadlessRows {
   readonly rows: number;
 }
 
+/** All rows of a chain, counted in the table itself. */
+interface ChainExtent {
+  readonly chain: string;
+  readonly rows: number;
+  /** The lowest and the highest number; NaN if a row has none. */
+  readonly first: number;
+  readonly last: number;
+}
+
 /** Storage for the rows of all processes. Rows are never changed; old ones can be removed from the beginning of a chain. */
 export interface StoredAudit {
   /** A random id of the store, created by the first process that needs it. It stays when the store is moved. */
@@ -184,6 +193,8 @@ export interface StoredAudit {
   rowsUpTo(chain: string, number: number, limit: number): Promise<readonly StoredAuditRow[]>;
   /** Rows and checkpoints whose chain has no header. Toolcrib never writes such rows. */
   headless(): Promise<readonly HeadlessRows[]>;
+  /** The rows of each chain, also those that no query by number finds. */
+  extents(): Promise<readonly ChainExtent[]>;
   checkpoints(chain: string, after: number, limit: number): Promise<readonly Checkpoint[]>;
   newestCheckpoint(chain: string): Promise<Checkpoint | undefined>;
   /** Calls of all chains, newest first. */
