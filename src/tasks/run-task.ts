@@ -1,7 +1,7 @@
 import type { Caller, Recheck } from '../core/caller.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { StoredTask, StoredTasks, TaskRun } from '../core/ports/stored-tasks.ts';
-import { redactResult } from '../core/redact-result.ts';
+import { redactData, redactResult } from '../core/redact-result.ts';
 import type { Progress } from '../core/tool-call.ts';
 import { messageOf, ToolcribError, type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
@@ -109,14 +109,14 @@ async function whyNot(
 
 const PROGRESS_MS = 1000;
 
-/** Tells the progress to the followers in this process, and stores the latest one, at most once a second. */
-function noting({ id }: StoredTask, { tasks, clock }: RunTaskPorts): (progress: Progress) => void {
+/** Tells the progress to the followers in this process, and stores the latest one without secrets, at most once a second. */
+function noting({ id }: StoredTask, { tasks, clock, redact }: RunTaskPorts): (progress: Progress) => void {
   let notedAt = Number.NEGATIVE_INFINITY;
   return (progress) => {
     tasks.tellProgress(id, progress);
     if (clock.now() - notedAt < PROGRESS_MS) return;
     notedAt = clock.now();
-    tasks.noteProgress(id, progress).catch(() => undefined); // progress may be lost
+    tasks.noteProgress(id, redactData(progress, redact)).catch(() => undefined); // progress may be lost
   };
 }
 

@@ -186,6 +186,30 @@ describe('a background call', () => {
     expect(signature).toMatch(/^sha256=[0-9a-f]{64}$/);
   });
 
+  it('is stored without the values of secrets: neither its progress nor its result has them', async () => {
+    vi.stubEnv('PRINTED_SECRET', 'correct horse battery');
+    const telling = defineTool({
+      name: 'tell',
+      description: 'Tell a secret',
+      input: {},
+      run: (_, call) => {
+        call.report({ 'correct horse battery': ['so far: correct horse battery'] });
+        return 'correct horse battery';
+      },
+    });
+    const config = { secrets: { printed: { env: 'PRINTED_SECRET' } } };
+    const { crib, chest } = await openBackground({ tools: [telling], config });
+    const id = idOf(await chest.submit('tell'));
+    expect(await crib.tasks.wait(id)).toMatchObject({ ok: true });
+    const stored = await vi.waitFor(async () => {
+      const found = await crib.store?.tasks.get(id);
+      expect(found).toHaveProperty('progress');
+      return JSON.stringify([found, await crib.store?.tasks.result(id)]);
+    });
+    expect(stored).toContain('[secret printed]');
+    expect(stored).not.toContain('horse');
+  });
+
   it('stays queued for the next process if the crib closes before it runs', async () => {
     const { crib, chest } = await openBackground();
     const id = idOf(await chest.submit('add', { a: 1, b: 1 }, { delayMs: 3_600_000 }));
