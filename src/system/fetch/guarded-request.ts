@@ -70,6 +70,11 @@ export async function sendGuarded(given: GuardedRequest): Promise<IncomingMessag
       });
       endUnlessConnected(request, socket, url);
     });
+    let informed = 0;
+    request.on('information', () => {
+      if (++informed > MOST_INFORMED)
+        request.destroy(new FetchError('malformed', `${url.host} sent more than ${MOST_INFORMED} interim responses.`));
+    });
     request.on('upgrade', (_response, socket) => {
       socket.destroy();
       reject(new FetchError('malformed', `${url.host} requested a protocol upgrade; only HTTP is supported.`));
@@ -77,6 +82,9 @@ export async function sendGuarded(given: GuardedRequest): Promise<IncomingMessag
     request.end(body);
   });
 }
+
+/** Interim responses (1xx) before the response. Servers send one or two; nothing else limits how many are read. */
+const MOST_INFORMED = 100;
 
 // Without an error: a connection that is returned to the pool at this moment has no listener for one.
 function endWith(request: ClientRequest, signal: AbortSignal): void {

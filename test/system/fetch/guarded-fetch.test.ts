@@ -357,3 +357,28 @@ it('a kept connection keeps nothing of the requests that it has carried', async 
   expect(once.length).toBeGreaterThan(0);
   expect(again).toEqual(once);
 });
+
+describe('a server that sends interim responses', () => {
+  const answering = async (interim: number, status: number) => {
+    const head = `HTTP/1.1 ${status} Interim\r\n\r\n`.repeat(interim);
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => {}).once('data', () => socket.end(`${head}HTTP/1.1 204 Done\r\n\r\n`));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    return failureOf(guardedFetch(`http://127.0.0.1:${port}/`, first));
+  };
+
+  it.each([100, 102, 103, 199])('of status %i without end is left', async (status) => {
+    expect(await answering(100_000, status)).toMatch(
+      /^malformed: 127\.0\.0\.1:\d+ sent more than 100 interim responses\.$/,
+    );
+  });
+
+  it('is read as usual if there are few', async () => {
+    expect(await answering(50, 102)).toBe('it answered with 204');
+  });
+});
