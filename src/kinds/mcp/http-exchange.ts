@@ -1,5 +1,6 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { AuthProvider, FetchLike, JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { MaybePromise } from '../../core/json.ts';
 import { createBytePieces } from '../../system/byte-pieces.ts';
@@ -205,18 +206,30 @@ async function* boundEvents(
   let { length } = begun;
   let last = begun.subarray(-3);
   try {
-    if (length > 0) yield begun;
+    yield* inTurns(begun);
     for await (const chunk of message as AsyncIterable<Buffer>) {
       const seen = Buffer.concat([last, chunk]); // the empty line that ends an event may span two chunks
       const end = Math.max(...ENDS.map((mark) => seen.lastIndexOf(mark)));
       length = end === -1 ? length + chunk.length : seen.length - end;
       if (length > MAX_MESSAGE_BYTES) throw tooLarge(host);
       last = chunk.subarray(-3);
-      yield chunk;
+      if (end === -1) yield chunk;
+      else yield* inTurns(chunk);
     }
   } catch (cause) {
     onFailure(cause);
     throw cause;
+  }
+}
+
+/** Bytes with events that are passed on in one turn of the event loop. */
+const MOST_AT_ONCE = 4096;
+
+/** The SDK reads an event in some 50 us, and a server may send short ones without end: others get a turn in between. */
+async function* inTurns(events: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < events.length; at += MOST_AT_ONCE) {
+    if (at > 0) await turn();
+    yield events.subarray(at, at + MOST_AT_ONCE);
   }
 }
 
