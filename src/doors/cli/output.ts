@@ -132,9 +132,11 @@ export function cancelOnInterrupt(): Interruption {
   const controller = new AbortController();
   const interrupt = () => {
     endOnInterrupt();
+    for (const signal of SIGNALS) process.off(signal, interrupt);
     controller.abort();
   };
-  for (const signal of SIGNALS) process.off(signal, endAtOnce).once(signal, interrupt);
+  // Added before the other is removed: without any listener, Node drops a signal that has arrived and was not told yet.
+  for (const signal of SIGNALS) process.on(signal, interrupt).off(signal, endAtOnce);
   return { signal: controller.signal, interrupt };
 }
 
