@@ -31,8 +31,11 @@ export async function openStdio(stdin: Readable, stdout: Writable): Promise<Stdi
   transport._ondata = (chunk) => {
     const found = lines(chunk);
     if (found === undefined) {
-      fail(new Error(`A message is larger than the limit of ${MAX_LINE_BYTES} bytes.`));
+      const message = `A message is larger than the limit of ${MAX_LINE_BYTES} bytes.`;
+      refuse(undefined, message);
+      fail(new Error(message));
       void transport.close().catch(() => undefined);
+      stdin.destroy(); // tells the command that the connection is over
     }
     for (const line of found ?? []) {
       try {
