@@ -20,23 +20,8 @@ const MOST_ROWS_OF_CALL = 100;
 export function audit(engine: SqlEngine, now: () => number): StoredAudit {
   return {
     storeId: () => storeId(engine),
-    headless: async () => {
-      const rows = await engine.scan(sql`
-        SELECT chain, count(*) AS total FROM (
-          SELECT chain FROM toolcrib_audit UNION ALL SELECT chain FROM toolcrib_audit_checkpoints) AS written
-        WHERE NOT EXISTS (SELECT 1 FROM toolcrib_audit_chains AS head WHERE head.chain = written.chain)
-        GROUP BY chain ORDER BY chain`);
-      return rows.map((row) => ({ chain: String(row.chain), rows: numberOf(row, 'total') }));
-    },
-    extents: async () => {
-      // No index has all of these, so the table itself is read: a row may be in the table and not in its index.
-      const rows = await engine.scan(sql`
-        SELECT chain || '' AS name, count(*) AS total, min(number) AS first, max(number) AS last, max(at) AS newest
-        FROM toolcrib_audit GROUP BY chain || ''`);
-      return rows.map(({ name, total, first, last }) => {
-        return { chain: String(name), rows: Number(total), first: Number(first), last: Number(last) };
-      });
-    },
+    headless: () => headless(engine),
+    extents: () => extents(engine),
     append: (batch) => append(engine, batch),
     end: (chain) => endOf(engine, chain),
     chains: async () => {
@@ -96,6 +81,25 @@ export function audit(engine: SqlEngine, now: () => number): StoredAudit {
     cut: (made) => cut(engine, made),
     removeCut: (chain, limit) => removeCut(engine, chain, limit),
   };
+}
+
+async function headless(engine: SqlEngine): ReturnType<StoredAudit['headless']> {
+  const rows = await engine.scan(sql`
+    SELECT chain, count(*) AS total FROM (
+      SELECT chain FROM toolcrib_audit UNION ALL SELECT chain FROM toolcrib_audit_checkpoints) AS written
+    WHERE NOT EXISTS (SELECT 1 FROM toolcrib_audit_chains AS head WHERE head.chain = written.chain)
+    GROUP BY chain ORDER BY chain`);
+  return rows.map((row) => ({ chain: String(row.chain), rows: numberOf(row, 'total') }));
+}
+
+async function extents(engine: SqlEngine): ReturnType<StoredAudit['extents']> {
+  // No index has all of these, so the table itself is read: a row may be in the table and not in its index.
+  const rows = await engine.scan(sql`
+    SELECT chain || '' AS name, count(*) AS total, min(number) AS first, max(number) AS last, max(at) AS newest
+    FROM toolcrib_audit GROUP BY chain || ''`);
+  return rows.map(({ name, total, first, last }) => {
+    return { chain: String(name), rows: Number(total), first: Number(first), last: Number(last) };
+  });
 }
 
 /** The versions table holds numbers, so the id is a number: 48 random bits, which fit every engine. */

@@ -41,7 +41,7 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'search/lexical/similar-names.ts createNameTerms': 62,
   'search/tool-ids.ts createToolIds': 79,
   'store/approval-table.ts approvals': 78,
-  'store/audit-table.ts audit': 71,
+  'store/audit-table.ts audit': 65,
   'store/claims.ts createHeartbeat': 91,
   'store/repeats.ts repeats': 70,
   'system/secrets/secrets.ts createSecrets': 88,
