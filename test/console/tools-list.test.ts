@@ -71,6 +71,20 @@ describe('a list of 10,000 tools', () => {
     await expect.poll(() => rowNames(page).then(([first]) => first)).toBe('water_the_plants');
   });
 
+  it('shows all tools again when its page is chosen in the navigation, and the words again on the way back', async () => {
+    const page = await openList('?q=forward%20a%20parcel');
+    await page.getByText('High confidence').waitFor();
+    await page
+      .getByRole('navigation', { name: 'Pages' })
+      .getByRole('link', { name: /^Tools/ })
+      .click();
+    await expect.poll(() => page.getByRole('searchbox').inputValue()).toBe('');
+    await page.getByText('High confidence').waitFor({ state: 'detached' });
+    await page.goBack();
+    await expect.poll(() => page.getByRole('searchbox').inputValue()).toBe('forward a parcel');
+    await page.getByText('High confidence').waitFor();
+  });
+
   it('is narrowed by facets with counts, which the address holds, and sorted', async () => {
     const page = await openList();
     await page.getByRole('checkbox', { name: /^invoice 2,000/ }).check({ force: true });

@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { CouldNotLoad } from '../../parts/could-not-load.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -77,7 +77,15 @@ export function ToolsPage() {
 /** What the address holds: words, facets and order. */
 function useAddress() {
   const [query, setQuery] = useSearchParams();
-  const [words, setShownWords] = useState(query.get('q') ?? '');
+  const inAddress = query.get('q') ?? '';
+  const [words, setShownWords] = useState(inAddress);
+  const written = useRef(inAddress);
+  useEffect(() => {
+    // Another address was opened: by the navigation, or on the way back.
+    if (inAddress === written.current) return;
+    written.current = inAddress;
+    setShownWords(inAddress);
+  }, [inAddress]);
   const filters = useMemo<Filters>(() => {
     const entries = FACETS.flatMap((facet) => (query.has(facet) ? [[facet, query.getAll(facet)] as const] : []));
     return Object.fromEntries(entries);
@@ -100,7 +108,8 @@ function useAddress() {
     isBackwards,
     setWords(next: string) {
       setShownWords(next);
-      change((address) => (next.trim() === '' ? address.delete('q') : address.set('q', next)));
+      written.current = next.trim() === '' ? '' : next;
+      change((address) => (written.current === '' ? address.delete('q') : address.set('q', next)));
     },
     setFilters: (next: Filters) =>
       change((address) => {
@@ -111,6 +120,7 @@ function useAddress() {
       }),
     showAll() {
       setShownWords('');
+      written.current = '';
       change((address) => {
         for (const name of ['q', ...FACETS]) address.delete(name);
       });
