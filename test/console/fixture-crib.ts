@@ -17,7 +17,7 @@ sources:
   notes: { mcp: { command: node, args: [${JSON.stringify(join(STARTER, 'notes-server.js'))}, FOLDER] }, trust: true }
   town: { openapi: ./town.openapi.yaml }
   analytics: { mcp: { command: node, args: [./analytics-server.js] } }
-  ledger: { mcp: { command: node, args: [./ledger-server.js] } }
+  ledger: { mcp: { command: node, args: [./ledger-server.js] }, initTimeoutMs: 600000 } # starting, however long a test takes
 executors:
   http: { allowPrivate: ["127.0.0.1:9"] }
 profiles:

@@ -80,3 +80,68 @@ describe.each([1024, 1280, 1440])('at a width of %d pixels', (width) => {
     }
   });
 });
+
+/** Names that are cut off or covered. The editor of JSON scrolls by itself. */
+const cutNames = (page: Page) =>
+  page.evaluate(() => {
+    interface Element {
+      readonly scrollWidth: number;
+      readonly clientWidth: number;
+      readonly innerText: string;
+      getBoundingClientRect(): { readonly left: number; readonly right: number };
+    }
+    const { document, innerWidth } = globalThis as unknown as {
+      document: { querySelectorAll(what: string): Iterable<Element>; querySelector(what: string): Element | null };
+      innerWidth: number;
+    }; // in the browser
+    const actions = document.querySelector('h1 + div');
+    const edge = actions === null || actions.innerText === '' ? innerWidth : actions.getBoundingClientRect().left;
+    return [
+      ...[...document.querySelectorAll('main .name, main td:has(> a), main td span:has(> a)')].filter(
+        ({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth + 1,
+      ),
+      ...[...document.querySelectorAll('h1')].filter((title) => title.getBoundingClientRect().right > edge),
+      ...[...document.querySelectorAll('main dt, main dd')].filter(
+        (part) => part.getBoundingClientRect().right > innerWidth,
+      ),
+    ].map(({ innerText }) => innerText);
+  });
+
+describe('names', () => {
+  it('are whole in lists beside filters and beside what is open, at 1,024 pixels', async () => {
+    const page = await openAt(1024);
+    for (const [path, text] of [
+      ['/tools?q=cancel%20an%20order', 'order_delete'],
+      ['/sources/ledger', 'Server output'],
+      ['/calls', 'coupon_delete'],
+    ] as const) {
+      await goTo(page, path, text);
+      expect(await cutNames(page), path).toEqual([]);
+    }
+    const tops = await page.locator('main :has(> [aria-label="Caller"]) > :is(input, select)').evaluateAll((parts) => [
+      ...new Set(
+        (parts as unknown as { getBoundingClientRect(): { top: number; bottom: number } }[]).map((part) => {
+          const { top, bottom } = part.getBoundingClientRect();
+          return Math.round((top + bottom) / 2);
+        }),
+      ),
+    ]);
+    expect(tops, 'the filters of the log stand in one line').toHaveLength(1);
+  });
+
+  it('fit the width of a phone, and no button covers them', async () => {
+    const page = await openAt(390);
+    const [call] = await server().crib.calls.list({ tool: 'execute_script', limit: 1 });
+    await goTo(page, '/tools/report_build?tab=definition', 'includeTaxes');
+    expect(await cutNames(page)).toEqual([]);
+    await goTo(page, `/calls/${call?.callId}`, 'Audit');
+    const covered = await page.evaluate(() => {
+      const { document } = globalThis as unknown as {
+        document: { querySelector(what: string): { getBoundingClientRect(): { left: number; right: number } } };
+      }; // in the browser
+      const [name, actions] = [document.querySelector('h1 > .name'), document.querySelector('h1 + div')];
+      return name.getBoundingClientRect().right > actions.getBoundingClientRect().left;
+    });
+    expect(covered).toBe(false);
+  });
+});

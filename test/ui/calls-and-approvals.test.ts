@@ -4,7 +4,7 @@ import { createCallLog, mergeRows } from '../../ui/src/pages/calls/call-log.ts';
 import type { CallRow } from '../../ui/src/pages/calls/call-types.ts';
 import { summaryWords, toTimeline } from '../../ui/src/pages/calls/conversation-groups.ts';
 import { toCsvLine } from '../../ui/src/pages/calls/csv-line.ts';
-import { momentAt, placeOf, toStretches, toTree } from '../../ui/src/pages/calls/waterfall-layout.ts';
+import { momentAt, placeOf, toStretches, toTickTexts, toTree } from '../../ui/src/pages/calls/waterfall-layout.ts';
 import type { PreviousCall } from '../../ui/src/parts/approval/approval-types.ts';
 import { compareWith, toRows } from '../../ui/src/parts/approval/argument-rows.ts';
 import { countSuspicious, toPieces } from '../../ui/src/parts/visible-characters.ts';
@@ -122,6 +122,15 @@ describe('a waterfall', () => {
     expect(places.map((place) => Math.round(momentAt(place, stretches)) - NOON)).toEqual([
       0, 100, 200, 5000, 9000, 10_000,
     ]);
+  });
+
+  it('has times along its axis that differ, also around folded stretches', () => {
+    const stretches = toStretches(toTree(root, [child('a', 9950, 10), child('b', 9960, 40)], 0));
+    const texts = toTickTexts([0, 0.25, 0.5, 0.75, 1], stretches, String);
+    expect(new Set(texts).size, texts.join()).toBe(5);
+    expect([texts[0], texts[4]]).toEqual(['0', '10.00 s']);
+    expect(toTickTexts([0, 0.5, 1], toStretches(toTree(root, [], 0)), String)).toEqual(['0', '5.0 s', '10.0 s']);
+    expect(toTickTexts([0, 1], [], String)).toEqual(['0', '0']);
   });
 
   it('ends with calls that contain each other, and with a call alone', () => {

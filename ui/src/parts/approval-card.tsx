@@ -1,4 +1,5 @@
 import { useCallback, useState } from 'react';
+import { Link } from 'wouter';
 import { AnswerBar, AnswerGiven, Countdown } from './approval/answer-bar.tsx';
 import { ApprovalArguments, useOpened } from './approval/approval-arguments.tsx';
 import classes from './approval/approval-card.module.css';
@@ -155,7 +156,8 @@ function SectionTitle({ approval, binding }: Omit<LoadedCardProps, 'hasKeys'>) {
       {binding !== undefined && <span className="soft">{toDifference(approval, binding)}</span>}
       {binding?.previous !== undefined && (
         <span className="soft">
-          <a href={`/approvals/${binding.previous.id}`}>last approved call</a> <RelativeTime at={binding.previous.at} />
+          <Link href={`/approvals/${binding.previous.id}`}>last approved call</Link>{' '}
+          <RelativeTime at={binding.previous.at} />
         </span>
       )}
     </div>

@@ -78,7 +78,9 @@ interface RowProps {
 }
 
 const Row = memo(function Row({ row, place, top, isOpen, onOpen }: RowProps) {
-  const { tool, caller, operator, conversation, turn, profile, door, durationMs, parentId, count, tokens } = row;
+  const { tool, caller, operator, conversation, turn, profile, door, durationMs, parentId, count, tokens, outcome } =
+    row;
+  const isOver = outcome !== 'waiting' && durationMs !== undefined;
   return (
     // biome-ignore lint/a11y/useSemanticElements lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the link in it is what keys reach
     <div
@@ -134,7 +136,7 @@ const Row = memo(function Row({ row, place, top, isOpen, onOpen }: RowProps) {
       </Cell>
       <Cell column="Door">{door}</Cell>
       <Cell column="Tokens">{tokens?.toLocaleString('en')}</Cell>
-      <Cell column="Duration">{durationMs === undefined ? '' : toDuration(durationMs)}</Cell>
+      <Cell column="Duration">{isOver ? toDuration(durationMs) : ''}</Cell>
     </div>
   );
 });

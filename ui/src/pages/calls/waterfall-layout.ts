@@ -102,6 +102,21 @@ export function momentAt(place: number, stretches: readonly Stretch[]): number {
   return stretches.at(-1)?.to ?? 0;
 }
 
+/** The times at places along the axis, exact enough that neighbours differ. */
+export function toTickTexts(
+  places: readonly number[],
+  stretches: readonly Stretch[],
+  toDuration: (ms: number) => string,
+): readonly string[] {
+  const start = stretches[0]?.from ?? 0;
+  const times = places.map((place) => momentAt(place, stretches) - start);
+  const apartMs = Math.min(...times.slice(1).map((time, place) => time - (times[place] ?? 0)));
+  const digits = apartMs >= 100 ? 1 : apartMs >= 10 ? 2 : 3;
+  const toText = (ms: number) =>
+    ms >= 1000 && ms < 60_000 ? `${(ms / 1000).toFixed(digits)} s` : toDuration(Math.max(0, ms));
+  return times.map((ms, place) => (place === 0 ? '0' : toText(ms)));
+}
+
 /** The place of a moment, from 0 to 1. */
 export function placeOf(at: number, stretches: readonly Stretch[]): number {
   for (const { from, to, left, right } of stretches)

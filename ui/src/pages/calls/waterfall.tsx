@@ -10,7 +10,7 @@ import { useOpenKeys } from '../../parts/use-open-keys.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { type CallRow, statusOf, toWords } from './call-types.ts';
 import classes from './waterfall.module.css';
-import { momentAt, placeOf, type Stretch, type TreeRow, toStretches, toTree } from './waterfall-layout.ts';
+import { placeOf, type Stretch, type TreeRow, toStretches, toTickTexts, toTree } from './waterfall-layout.ts';
 
 interface WaterfallProps {
   /** The outermost call. */
@@ -121,7 +121,7 @@ const NONE: readonly CallRow[] = [];
 /** The time along the top: how long the whole took, and how much of it was idle. */
 function Axis({ rows, stretches }: { readonly rows: readonly TreeRow[]; readonly stretches: readonly Stretch[] }) {
   const idleMs = stretches.reduce((sum, { from, to, isIdle }) => (isIdle ? sum + to - from : sum), 0);
-  const start = stretches[0]?.from ?? 0;
+  const times = toTickTexts(TICKS, stretches, toDuration);
   return (
     <div className={classes.axis}>
       <span className={classes.label}>
@@ -130,10 +130,10 @@ function Axis({ rows, stretches }: { readonly rows: readonly TreeRow[]; readonly
           : `${rows.length === 1 ? 'No' : (rows.length - 1).toLocaleString('en')} nested calls`}
         {idleMs > 0 && <span title="Idle stretches are folded"> · {toDuration(idleMs)} idle</span>}
       </span>
-      <span className={classes.track}>
-        {TICKS.map((place) => (
+      <span className={`${classes.track} ${classes.times}`}>
+        {TICKS.map((place, index) => (
           <span key={place} className={classes.time} data-place={place} style={{ left: `${place * 100}%` }}>
-            {place === 0 ? '0' : toDuration(momentAt(place, stretches) - start)}
+            {times[index]}
           </span>
         ))}
       </span>
