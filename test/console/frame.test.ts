@@ -67,6 +67,19 @@ describe('a page that fails', () => {
     await page.getByRole('heading', { name: 'Calls' }).waitFor();
   });
 
+  it('says that its files did not arrive, and loads them on another try', async () => {
+    const page = await (await openConsole(server())).context().newPage(); // without the watch for errors: these are wanted
+    await page.goto(`${server().url}/tools`);
+    await page.getByRole('link', { name: 'absence_assign' }).waitFor();
+    await page.route('**/assets/calls-page-*', (route) => route.abort());
+    const calls = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: /^Calls/ });
+    await calls.click();
+    await page.getByText('This page could not be loaded.').waitFor();
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Calls' }).waitFor();
+  });
+
   it('does not fail for an address that cannot be decoded', async () => {
     const page = await openConsole(server(), { path: '/tools/%25' });
     await page.getByRole('link', { name: 'Show all tools' }).waitFor();

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { signIn } from './browser.ts';
 import { FORM_TOOLS } from './form-tools.ts';
 import { openConsole, useBrowser } from './harness.ts';
 import { useSharedContext, useSmallCrib } from './small-crib.ts';
@@ -19,6 +20,14 @@ const editorText = async (page: Page) => (await page.locator('.cm-line').allText
 const editorIs = (page: Page, value: unknown) =>
   expect.poll(async () => JSON.parse(await editorText(page))).toEqual(value);
 const field = (page: Page, name: string) => page.getByLabel(name, { exact: true });
+
+/** Waits until the browser keeps a text with the page. */
+const keptByBrowser = (page: Page, text: string) =>
+  expect
+    .poll(() =>
+      page.evaluate(() => JSON.stringify((globalThis as unknown as { history: { state: unknown } }).history.state)),
+    )
+    .toContain(text);
 
 async function chooseState(page: Page, name: string, state: string): Promise<void> {
   await page.getByRole('button', { name: new RegExp(`^${name}: .*Choose absent`) }).click();
@@ -151,6 +160,17 @@ describe('the form of a tool', () => {
     await page.getByRole('alert').filter({ hasText: 'is the integer 90071992547409931234' }).first().waitFor();
   });
 
+  it('shows names and values that are written from right to left in their order', async () => {
+    const page = await openTool('nested');
+    await writeInEditor(page, '{ "שם": "ערך" }');
+    const box = (text: string) => page.locator('.cm-line').getByText(text).boundingBox();
+    const areInOrder = async () => {
+      const [name, value] = [await box('"שם"'), await box('"ערך"')];
+      return name !== null && value !== null && name.x + name.width <= value.x + 1;
+    };
+    await expect.poll(areInOrder).toBe(true);
+  });
+
   it('puts the issues of the server at their fields', async () => {
     const page = await openTool('counted');
     await page.getByRole('button', { name: 'Run', exact: true }).click();
@@ -158,5 +178,43 @@ describe('the form of a tool', () => {
     expect(await field(page, 'id').getAttribute('aria-invalid')).toBe('true');
     await page.getByRole('link', { name: '/id' }).click();
     expect(await field(page, 'id').evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+  });
+
+  it('keeps what was typed over a reload and a way back; a new visit begins empty', async () => {
+    const page = await openTool('nested');
+    await field(page, 'title').fill('Half');
+    await keptByBrowser(page, 'Half');
+    await page.getByRole('tab', { name: 'Definition' }).click();
+    await page.reload();
+    await page.getByRole('tab', { name: 'Run' }).click();
+    await expect.poll(() => field(page, 'title').inputValue()).toBe('Half');
+    await writeInEditor(page, '{ "title": "Does not par');
+    await page.getByRole('status').filter({ hasText: 'does not parse' }).waitFor();
+    await keptByBrowser(page, 'not par');
+    await page
+      .getByRole('link', { name: /^Tools/ })
+      .first()
+      .click();
+    await page.getByRole('link', { name: 'nested' }).waitFor();
+    await page.goBack();
+    await expect.poll(() => editorText(page)).toContain('Does not par');
+    await page
+      .getByRole('link', { name: /^Tools/ })
+      .first()
+      .click();
+    await page.getByRole('link', { name: 'nested' }).click();
+    await editorIs(page, {});
+  });
+
+  it('shows nothing of what another caller has typed', async () => {
+    const page = await openTool('nested');
+    await field(page, 'title').fill('Of the operator');
+    await keptByBrowser(page, 'Of the operator');
+    const { url } = server();
+    await context().request.delete(`${url}/api/session`, { headers: { 'x-toolcrib-console': '1', origin: url } });
+    await page.reload();
+    await page.getByText('Not signed in').waitFor();
+    await editorIs(page, {});
+    await signIn(context(), server(), true);
   });
 });

@@ -78,6 +78,28 @@ describe('a tool', () => {
     }
   });
 
+  it('can be copied over plain http from another machine, where browsers have no clipboard for scripts', async () => {
+    await context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const page = await open();
+    await page.evaluate(() => {
+      const { Object: inBrowser, navigator } = globalThis as unknown as {
+        Object: ObjectConstructor;
+        navigator: object;
+      };
+      inBrowser.defineProperty(navigator, 'clipboard', { value: undefined });
+    });
+    await page.getByRole('button', { name: 'Copy as' }).click();
+    await page.getByRole('menuitem', { name: 'curl' }).click();
+    const other = await open();
+    const copied = () =>
+      other.evaluate(() =>
+        (
+          globalThis as unknown as { navigator: { clipboard: { readText(): Promise<string> } } }
+        ).navigator.clipboard.readText(),
+      );
+    await expect.poll(copied).toContain('curl');
+  });
+
   it('shows a caller its own views alone, and runs under its profile', async () => {
     const key = await server().keyFor('support');
     const page = await openConsole(server(), {

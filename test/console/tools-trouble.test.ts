@@ -50,3 +50,18 @@ it('an entry that did not become a tool is listed with its reason', async () => 
   await expect.poll(() => row.innerText()).toContain('its type is "strange"');
   await page.getByRole('link', { name: 'good_tool' }).waitFor();
 });
+
+it('a tool that is removed while its page is open says so, keeps what was typed, and works again when it is back', async () => {
+  const page = await openConsole(server(), { path: '/tools/good_tool' });
+  await page.getByLabel('Name of a new member').waitFor();
+  writeFileSync(join(folder, 'tools.json'), JSON.stringify({ tools: [] }));
+  await server().crib.reload();
+  await page.getByText('The tool "good_tool" was not found.').waitFor();
+  await page.getByLabel('Name of a new member').waitFor();
+  expect(await page.getByRole('button', { name: 'Run', exact: true }).isDisabled()).toBe(true);
+  writeFileSync(join(folder, 'tools.json'), JSON.stringify({ tools: specs }));
+  await server().crib.reload();
+  await page.getByText('was not found').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByText('Done', { exact: true }).waitFor();
+});

@@ -1,4 +1,4 @@
-import { type ComponentType, lazy, type ReactNode, Suspense } from 'react';
+import { type ComponentType, type ReactNode, Suspense } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { type PageName, useSession } from './api/session.ts';
 import { PageBoundary } from './frame/page-boundary.tsx';
@@ -6,22 +6,22 @@ import { SessionGate } from './frame/session-gate.tsx';
 import { Shell } from './frame/shell.tsx';
 import { ToolsPage } from './pages/tools/tools-page.tsx';
 import { Empty, NotFound } from './parts/empty.tsx';
+import { loadLater } from './parts/load-later.ts';
 import { PageSkeleton } from './parts/skeleton.tsx';
 
 /** A page that is loaded when it is opened, together with Mantine. */
 function later<Props extends object>(load: () => Promise<ComponentType<Props>>) {
-  return lazy(async () => {
+  return loadLater<Props>(async () => {
     const [Page, { Components }] = await Promise.all([load(), import('./frame/components.tsx')]);
-    const WithComponents = (props: Props) => (
+    return (props) => (
       <Components>
         <Page {...props} />
       </Components>
     );
-    return { default: WithComponents };
   });
 }
 
-const SignInHere = lazy(() => import('./frame/sign-in-more.tsx').then(({ SignInHere }) => ({ default: SignInHere })));
+const SignInHere = loadLater(async () => (await import('./frame/sign-in-more.tsx')).SignInHere);
 const ToolPage = later(async () => (await import('./pages/tool/tool-page.tsx')).ToolPage);
 const ApprovalsPage = later(async () => (await import('./pages/approvals/approvals-page.tsx')).ApprovalsPage);
 const CallsPage = later(async () => (await import('./pages/calls/calls-page.tsx')).CallsPage);

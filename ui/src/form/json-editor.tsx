@@ -17,8 +17,9 @@ interface JsonEditorProps {
 }
 
 const COLOURS = HighlightStyle.define([
-  { tag: tags.propertyName, color: 'var(--tc-text)' },
-  { tag: tags.string, color: 'var(--tc-good)' },
+  // Isolated: otherwise a name and a value that are written from right to left change places.
+  { tag: tags.propertyName, color: 'var(--tc-text)', unicodeBidi: 'isolate' },
+  { tag: tags.string, color: 'var(--tc-good)', unicodeBidi: 'isolate' },
   { tag: [tags.number, tags.bool], color: 'var(--tc-accent)' },
   { tag: tags.null, color: 'var(--tc-text-faint)' },
   { tag: [tags.separator, tags.squareBracket, tags.brace], color: 'var(--tc-text-faint)' },

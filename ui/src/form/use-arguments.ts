@@ -1,4 +1,5 @@
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
+import { useSession } from '../api/session.ts';
 import { type ParsedJson, parseJson } from '../json/json-text.ts';
 import { nodeAt, toSteps } from '../json/json-value.ts';
 
@@ -17,8 +18,39 @@ export interface Arguments {
   choose(pointer: string, variant: number): void;
 }
 
-/** Keeps the text of the arguments. It is never dropped, whether it parses or not. */
+/** What was typed at an entry of the history of the browser, and who typed it. */
+interface Kept {
+  readonly text: string;
+  readonly caller: string;
+}
+
+const MAX_LENGTH = 100_000;
+/** Browsers limit how often an entry is written. */
+const WRITE_AFTER_MS = 200;
+
+/** The arguments of a call. A reload and a way back show them again, to the same caller; a new visit begins with `initial`. */
 export function useArguments(initial: string): Arguments {
+  const { role, caller } = useSession();
+  const by = `${role} ${caller?.id ?? ''}`;
+  const kept = readKept();
+  const given = useText(kept?.caller === by ? kept.text : initial);
+  const { text } = given;
+  useEffect(() => {
+    const isUntouched = text === initial && readKept() === undefined;
+    if (isUntouched || text.length > MAX_LENGTH) return;
+    const write = () => history.replaceState({ ...history.state, kept: { text, caller: by } satisfies Kept }, '');
+    const timer = setTimeout(write, WRITE_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [text, initial, by]);
+  return given;
+}
+
+function readKept(): Kept | undefined {
+  return (history.state as { readonly kept?: Kept } | null)?.kept; // only this page writes it
+}
+
+/** The text of the arguments. It is never dropped, whether it parses or not. */
+function useText(initial: string): Arguments {
   const [text, setText] = useState(initial);
   const [drafts, setDrafts] = useState<ReadonlyMap<string, string>>(new Map());
   const [chosen, setChosen] = useState<ReadonlyMap<string, number>>(new Map());

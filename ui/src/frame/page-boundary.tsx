@@ -1,6 +1,8 @@
 import { Component, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
+import { CouldNotLoad } from '../parts/could-not-load.tsx';
 import { Empty } from '../parts/empty.tsx';
+import { FilesMissing } from '../parts/load-later.ts';
 
 /** Shows a page. If it fails, the frame stays, and another page can be opened. */
 export function PageBoundary({ children }: { readonly children: ReactNode }) {
@@ -13,24 +15,32 @@ interface BoundaryProps {
   readonly children: ReactNode;
 }
 
-class Boundary extends Component<BoundaryProps, { readonly hasFailed: boolean }> {
-  override readonly state = { hasFailed: false };
+interface BoundaryState {
+  readonly failure?: unknown;
+}
 
-  static getDerivedStateFromError(): { readonly hasFailed: boolean } {
-    return { hasFailed: true };
+class Boundary extends Component<BoundaryProps, BoundaryState> {
+  override readonly state: BoundaryState = {};
+
+  static getDerivedStateFromError(failure: unknown): BoundaryState {
+    return { failure };
   }
 
   override componentDidUpdate({ location }: BoundaryProps): void {
-    if (this.state.hasFailed && location !== this.props.location) this.setState({ hasFailed: false });
+    if (this.state.failure !== undefined && location !== this.props.location) this.setState({ failure: undefined });
   }
 
   override render(): ReactNode {
-    if (!this.state.hasFailed) return this.props.children;
+    const { failure } = this.state;
+    if (failure === undefined) return this.props.children;
+    // The browser keeps that a file did not arrive, so only loading the page again asks for it again.
+    if (failure instanceof FilesMissing)
+      return <CouldNotLoad what="This page" message={failure.message} onRetry={() => location.reload()} />;
     return (
       <Empty title="This page cannot be shown.">
         <p className="soft">
           The console failed while it showed it. The console of the browser has the details.{' '}
-          <button type="button" className="link" onClick={() => this.setState({ hasFailed: false })}>
+          <button type="button" className="link" onClick={() => this.setState({ failure: undefined })}>
             Try again
           </button>
         </p>

@@ -1,12 +1,13 @@
 import { useState } from 'react';
 import classes from './copy-line.module.css';
+import { copyText } from './copy-text.ts';
 import { Icon } from './icons.tsx';
 
 /** A command to copy. */
 export function CopyLine({ text }: { readonly text: string }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
-    await navigator.clipboard?.writeText(text); // absent on plain http from another machine
+    await copyText(text);
     setCopied(true);
     setTimeout(() => setCopied(false), 1500);
   };

@@ -1,13 +1,15 @@
-import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import { Suspense, useEffect, useMemo, useState } from 'react';
+import { copyText } from '../parts/copy-text.ts';
 import { Icon } from '../parts/icons.tsx';
+import { loadLater } from '../parts/load-later.ts';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { type AnswerPart, type CutText, isMarkdown } from './call-answer.ts';
 import { JsonTable, rowsOf } from './json-table.tsx';
 import { JsonTree, useParsed } from './json-view.tsx';
 import classes from './result.module.css';
 
-const Markdown = lazy(() => import('./markdown.tsx').then(({ Markdown }) => ({ default: Markdown })));
-const SafeLink = lazy(() => import('./markdown.tsx').then(({ SafeLink }) => ({ default: SafeLink })));
+const Markdown = loadLater(async () => (await import('./markdown.tsx')).Markdown);
+const SafeLink = loadLater(async () => (await import('./markdown.tsx')).SafeLink);
 
 /** The parts of a result, each by its type. */
 export function ResultParts({ parts }: { readonly parts: readonly AnswerPart[] }) {
@@ -200,11 +202,7 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: string; re
     return () => clearTimeout(timer);
   }, [isDone]);
   return (
-    <button
-      type="button"
-      className={classes.quiet}
-      onClick={() => void navigator.clipboard.writeText(text).then(() => setDone(true))}
-    >
+    <button type="button" className={classes.quiet} onClick={() => void copyText(text).then(() => setDone(true))}>
       <Icon name={isDone ? 'check' : 'copy'} size={14} />
       {isDone ? 'Copied' : label}
     </button>

@@ -1,10 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useRef } from 'react';
+import { Suspense, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import type { Answer } from '../../api/answer.ts';
 import { api } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { useServerEvents } from '../../parts/live-events.ts';
+import { loadLater } from '../../parts/load-later.ts';
 import { RelativeTime, toDuration } from '../../parts/relative-time.tsx';
 import { Status } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
@@ -14,9 +15,7 @@ import runClasses from './run.module.css';
 import classes from './tool.module.css';
 import type { CallRow, ToolStats } from './tool-types.ts';
 
-const DurationChart = lazy(() =>
-  import('./duration-chart.tsx').then(({ DurationChart }) => ({ default: DurationChart })),
-);
+const DurationChart = loadLater(async () => (await import('./duration-chart.tsx')).DurationChart);
 
 const SHOWN_CALLS = 10;
 const CHART_CALLS = 200;

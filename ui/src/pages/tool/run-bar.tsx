@@ -3,15 +3,17 @@ import { useQuery } from '@tanstack/react-query';
 import type { Answer } from '../../api/answer.ts';
 import { api } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
-import type { Arguments } from '../../form/use-arguments.ts';
+import { copyText } from '../../parts/copy-text.ts';
 import { Icon } from '../../parts/icons.tsx';
+import { VisibleText } from '../../parts/visible-text.tsx';
 import classes from './run.module.css';
 import { toSnippets } from './snippets.ts';
 import toolClasses from './tool.module.css';
 import type { Run } from './use-runs.ts';
 
 interface RunBarProps {
-  readonly given: Arguments;
+  /** Why the tool cannot be run now; undefined if it can. */
+  readonly blocked: string | undefined;
   readonly profile: string | undefined;
   readonly running: Run | undefined;
   onProfile(profile: string | undefined): void;
@@ -20,13 +22,13 @@ interface RunBarProps {
 }
 
 /** How the tool is run: under which profile, now or in the background, or only tried. */
-export function RunBar({ given, profile, running, onProfile, onRun, onCancel }: RunBarProps) {
-  const isBlocked = given.blocked !== undefined;
+export function RunBar({ blocked, profile, running, onProfile, onRun, onCancel }: RunBarProps) {
+  const isBlocked = blocked !== undefined;
   return (
     <div className={classes.bar}>
       {isBlocked && (
         <p className={classes.blocked} role="status">
-          {given.blocked}
+          <VisibleText text={blocked} limit={300} />
         </p>
       )}
       <div className={classes.buttons}>
@@ -108,7 +110,7 @@ export function CopyMenu({ tool, argumentsText, profile, isBlocked }: CopyMenuPr
       </Menu.Target>
       <Menu.Dropdown>
         {toSnippets({ tool, argumentsText, profile, origin: location.origin }).map(({ name, text }) => (
-          <Menu.Item key={name} onClick={() => void navigator.clipboard.writeText(text)}>
+          <Menu.Item key={name} onClick={() => void copyText(text)}>
             {name}
           </Menu.Item>
         ))}

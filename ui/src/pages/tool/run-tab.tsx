@@ -1,8 +1,9 @@
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { IS_REQUIRED, type Issue } from '../../form/issue.ts';
 import { SchemaForm } from '../../form/schema-form.tsx';
 import { useArguments } from '../../form/use-arguments.ts';
 import { useHints } from '../../form/use-hints.ts';
+import { loadLater } from '../../parts/load-later.ts';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { Results } from './results.tsx';
 import classes from './run.module.css';
@@ -11,22 +12,25 @@ import toolClasses from './tool.module.css';
 import type { ToolDetail } from './tool-types.ts';
 import { type Run, useRuns } from './use-runs.ts';
 
-const JsonEditor = lazy(() => import('../../form/json-editor.tsx').then(({ JsonEditor }) => ({ default: JsonEditor })));
+const JsonEditor = loadLater(async () => (await import('../../form/json-editor.tsx')).JsonEditor);
 
 interface RunTabProps {
   readonly tool: ToolDetail;
   readonly initial: string;
+  /** Why the tool cannot be run now; undefined if it can. */
+  readonly obstacle: string | undefined;
 }
 
 /** The form and the JSON of the arguments side by side, and below them what the runs answered. */
-export function RunTab({ tool, initial }: RunTabProps) {
+export function RunTab({ tool, initial, obstacle }: RunTabProps) {
   const given = useArguments(initial);
   const hints = useHints(tool.inputSchema, given.text);
   const [profile, setProfile] = useState<string>();
+  const blocked = obstacle ?? given.blocked;
   const runs = useRuns();
   const issues = useMemo(() => withServerIssues(hints, runs.shown, given.text), [hints, runs.shown, given.text]);
   const start = (mode: 'run' | 'dry run' | 'background') => {
-    if (given.blocked === undefined) runs.start({ tool: tool.name, argumentsText: given.text, profile, mode });
+    if (blocked === undefined) runs.start({ tool: tool.name, argumentsText: given.text, profile, mode });
   };
   useRunKey(() => start('run'));
   return (
@@ -43,7 +47,7 @@ export function RunTab({ tool, initial }: RunTabProps) {
           <Examples tool={tool} onTake={given.replace} />
         </div>
         <RunBar
-          given={given}
+          blocked={blocked}
           profile={profile}
           onProfile={setProfile}
           onRun={start}

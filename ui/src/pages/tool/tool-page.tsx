@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import { api } from '../../api/client.ts';
+import { ApiError, api } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { CouldNotLoad } from '../../parts/could-not-load.tsx';
 import { useServerEvents } from '../../parts/live-events.ts';
@@ -40,7 +40,7 @@ export function ToolPage({ name }: { readonly name: string }) {
   return (
     <>
       <PageHeader title="Tools" detail={name.length > 120 ? `${name.slice(0, 120)}…` : name} />
-      {data !== undefined && <LoadedTool key={name} tool={data} />}
+      {data !== undefined && <LoadedTool key={name} tool={data} obstacle={whyGone(error)} />}
       {data === undefined && error !== null && (
         <CouldNotLoad what="This tool" message={error.message}>
           <Link href="/tools">Show all tools</Link>
@@ -61,12 +61,23 @@ function Skeleton() {
   );
 }
 
-function LoadedTool({ tool }: { readonly tool: ToolDetail }) {
+/** What the server said of a tool that was there when the page was opened. */
+function whyGone(error: Error | null): string | undefined {
+  return error instanceof ApiError && error.status === 404 ? error.message : undefined;
+}
+
+interface LoadedToolProps {
+  readonly tool: ToolDetail;
+  /** Why the tool cannot be run now; undefined if it can. */
+  readonly obstacle: string | undefined;
+}
+
+function LoadedTool({ tool, obstacle }: LoadedToolProps) {
   const [query, setQuery] = useSearchParams();
   const { role } = useSession();
   const tabs = TABS.filter(([id]) => role === 'operator' || !OF_OPERATORS.includes(id));
   const tab = tabs.find(([id]) => id === query.get('tab'))?.[0] ?? 'run';
-  const choose = (next: Tab) => setQuery(next === 'run' ? {} : { tab: next }, { replace: true });
+  const choose = (next: Tab) => setQuery(next === 'run' ? {} : { tab: next }, { replace: true, state: history.state });
   const initial = useMemo(() => initialArguments(query.get('arguments')), [query]);
   return (
     <div className={classes.page}>
@@ -89,7 +100,7 @@ function LoadedTool({ tool }: { readonly tool: ToolDetail }) {
       </div>
       {/* The form stays while other tabs are read: what was typed is kept. */}
       <div role="tabpanel" id="panel-run" aria-labelledby="tab-run" hidden={tab !== 'run'} className={classes.panel}>
-        <RunTab tool={tool} initial={initial} />
+        <RunTab tool={tool} initial={initial} obstacle={obstacle} />
       </div>
       {tab !== 'run' && (
         <div role="tabpanel" id={`panel-${tab}`} aria-labelledby={`tab-${tab}`} className={classes.reading}>
