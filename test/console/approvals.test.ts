@@ -302,6 +302,14 @@ describe('on a phone', () => {
     const box = await approve(page).boundingBox();
     expect(box?.height).toBeGreaterThanOrEqual(40);
     expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390);
+    await page.getByLabel('for all calls, for a time').check();
+    const isRuleInView = async () => {
+      const end = await page.getByText('or when an operator revokes it').boundingBox();
+      const answers = await page.getByLabel('Note to the caller').boundingBox();
+      return end !== null && answers !== null && end.y + end.height <= answers.y;
+    };
+    await soon(isRuleInView).toBe(true);
+    await page.getByLabel('for this call only').check();
     await approve(page).click();
     await soon(() => stateOf(id)).not.toBe('waiting');
   });

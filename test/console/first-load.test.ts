@@ -43,6 +43,9 @@ describe('on a server without access', () => {
     const page = await openConsole(server(), { signedIn: false });
     await page.getByRole('heading', { name: 'Tools' }).waitFor();
     await expect.poll(() => page.getByRole('link', { name: /^Tools/ }).innerText()).toContain('200');
+    await page.getByRole('columnheader', { name: 'Tokens' }).waitFor();
+    const use = page.getByRole('columnheader', { name: /Calls|Last used/ });
+    expect(await use.count(), 'how much tools are used is for operators').toBe(0);
     await page.getByRole('link', { name: /^Calls/ }).click();
     await page.getByText('Sign in to see this page.').waitFor();
     await page.getByLabel('Operator token').fill(server().token);

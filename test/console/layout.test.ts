@@ -5,6 +5,12 @@ import { openConsole, useBrowser, useServer } from './harness.ts';
 useBrowser();
 const server = useServer();
 
+/** What a starting source waits for changes once, when it has been idle for 10 seconds. */
+const waitsFor = () =>
+  server()
+    .crib.sources()
+    .find(({ name }) => name === 'ledger')?.reason;
+
 /** Each page, with the heading or text that is there once it is complete. */
 const PAGES: Readonly<Record<string, string>> = {
   '/tools': 'absence_assign',
@@ -20,6 +26,7 @@ const PAGES: Readonly<Record<string, string>> = {
 
 /** A page that keeps what moved by itself since it was loaded. */
 async function openAt(width: number): Promise<Page> {
+  await expect.poll(waitsFor, { timeout: 30_000 }).toContain('was idle');
   const page = await openConsole(server(), { path: '/assets/icon.svg', width, height: 800 });
   await page.addInitScript(() => {
     const own = globalThis as unknown as {

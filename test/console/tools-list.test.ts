@@ -38,7 +38,7 @@ const rowNames = (page: Page) => table(page).getByRole('row').locator('a').allTe
 
 async function openList(query = ''): Promise<Page> {
   const page = await openConsole(server(), { path: `/tools${query}`, context: context() });
-  await page.getByText('10,001 tools ·').waitFor();
+  await page.getByText('10,001 tools · about').waitFor();
   return page;
 }
 

@@ -107,6 +107,11 @@ describe('two results', () => {
     expect(compareJson(nodeOf('{"x":null}'), nodeOf('{}'))).toEqual([
       { pointer: '/x', kind: 'removed', before: 'null' },
     ]);
+    const spaced = '{ "a": 1, "b": [1, "c"], "d": {} }';
+    expect(
+      compareJson(nodeOf('{"x":{"a":1,"b":[1,"c"],"d":{}}}'), nodeOf('{}')),
+      'with spaces, so that it wraps',
+    ).toEqual([{ pointer: '/x', kind: 'removed', before: spaced }]);
   });
 });
 

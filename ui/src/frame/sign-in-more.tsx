@@ -29,7 +29,8 @@ export function SignInHere() {
   return (
     <Empty title="Sign in to see this page.">
       <p className="soft">
-        The server knows callers without a credential as one local caller, who lists and runs tools.
+        The server knows callers without a credential as one local caller, who lists and runs tools. An operator opens
+        the link that the server prints at start, or enters the token in it.
       </p>
       <SignInForm session={session} opensIn="this tab" onSignedIn={useBegin()} />
     </Empty>

@@ -28,7 +28,7 @@ function compareAt(before: JsonNode | undefined, after: JsonNode | undefined, { 
   const pointer = toPointer(path);
   if (before === undefined && after === undefined) return;
   if (before === undefined || after === undefined) {
-    const written = printJson((before ?? after) as JsonNode); // one of them is there
+    const written = printSpaced((before ?? after) as JsonNode); // one of them is there
     changes.push(
       after === undefined ? { pointer, kind: 'removed', before: written } : { pointer, kind: 'added', after: written },
     );
@@ -46,10 +46,17 @@ function compareAt(before: JsonNode | undefined, after: JsonNode | undefined, { 
       compareAt(before.items[index], after.items[index], { path: [...path, index], changes });
     return;
   }
-  const [was, is] = [printJson(before), printJson(after)];
-  if (was !== is) changes.push({ pointer, kind: 'changed', before: was, after: is });
+  if (printJson(before) !== printJson(after))
+    changes.push({ pointer, kind: 'changed', before: printSpaced(before), after: printSpaced(after) });
 }
 
 function membersOf(node: Extract<JsonNode, { type: 'object' }>): ReadonlyMap<string, JsonNode> {
   return new Map(node.members.map(({ key, value }) => [key, value]));
+}
+
+/** On one line, with spaces at which a narrow column wraps it. */
+function printSpaced(node: JsonNode): string {
+  if (node.type === 'array') return `[${node.items.map(printSpaced).join(', ')}]`;
+  if (node.type !== 'object' || node.members.length === 0) return printJson(node);
+  return `{ ${node.members.map(({ key, value }) => `${JSON.stringify(key)}: ${printSpaced(value)}`).join(', ')} }`;
 }

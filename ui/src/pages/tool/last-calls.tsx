@@ -20,7 +20,7 @@ const DurationChart = loadLater(async () => (await import('./duration-chart.tsx'
 const SHOWN_CALLS = 10;
 const CHART_CALLS = 200;
 
-/** The last calls of the tool, by all callers: how long they took, and how many failed. */
+/** The last calls of the tool, for operators those of all callers: how long they took, and how many failed. */
 export function LastCalls({ tool }: { readonly tool: string }) {
   const { role } = useSession();
   const stats = useQuery({
@@ -45,7 +45,10 @@ export function LastCalls({ tool }: { readonly tool: string }) {
         </Suspense>
       )}
       {rows.length === 0 && (
-        <p className="soft">This tool has not been called yet. Fill in the form and press Run, or Ctrl+Enter.</p>
+        <p className="soft">
+          {role === 'operator' ? 'This tool has not been called yet.' : 'You have not called this tool yet.'} Fill in
+          the form and press Run, or Ctrl+Enter.
+        </p>
       )}
       {rows.length > 0 && <CallTable rows={rows.slice(0, SHOWN_CALLS)} />}
       {rows.length > SHOWN_CALLS && (

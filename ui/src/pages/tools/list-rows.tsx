@@ -24,23 +24,30 @@ export type ListItem =
 
 interface ListHeadProps {
   readonly isSearch: boolean;
+  /** False for callers that may not see how much tools are used. */
+  readonly hasUse: boolean;
   readonly sort: Sort;
   readonly isBackwards: boolean;
   onSort(sort: Sort): void;
 }
 
-const COLUMNS: readonly (readonly [Sort | undefined, string, string?])[] = [
+type Column = readonly [Sort | undefined, string, string?];
+
+const COLUMNS: readonly Column[] = [
   ['name', 'Name'],
   [undefined, 'Description'],
   [undefined, 'Effect'],
   ['source', 'Source'],
   ['tokens', 'Tokens', 'figure'],
+];
+
+const USE_COLUMNS: readonly Column[] = [
   ['calls', 'Calls 30 d', 'figure'],
   ['used', 'Last used', 'figure'],
 ];
 
 /** What was found stands in the order of its score. */
-const SEARCH_COLUMNS: typeof COLUMNS = [
+const SEARCH_COLUMNS: readonly Column[] = [
   [undefined, 'Score'],
   [undefined, 'Tool, and why it was found'],
   [undefined, 'Effect'],
@@ -48,13 +55,15 @@ const SEARCH_COLUMNS: typeof COLUMNS = [
   [undefined, 'Tokens', 'figure'],
 ];
 
-export function ListHead({ isSearch, sort, isBackwards, onSort }: ListHeadProps) {
+export function ListHead({ isSearch, hasUse, sort, isBackwards, onSort }: ListHeadProps) {
+  const columns = isSearch ? SEARCH_COLUMNS : hasUse ? [...COLUMNS, ...USE_COLUMNS] : COLUMNS;
   return (
-    <tr className={`${classes.row} ${classes.head}`} aria-rowindex={1} data-search={isSearch}>
-      {(isSearch ? SEARCH_COLUMNS : COLUMNS).map(([by, title, look]) => (
+    <tr className={`${classes.row} ${classes.head}`} aria-rowindex={1} data-search={isSearch} data-use={hasUse}>
+      {columns.map(([by, title, look]) => (
         <th
           key={title}
           data-look={look}
+          title={title === 'Tokens' ? 'Estimated. The page of a tool has the exact number.' : undefined}
           aria-sort={!isSearch && by === sort ? (isBackwards ? 'descending' : 'ascending') : undefined}
         >
           {by === undefined ? (
@@ -93,7 +102,7 @@ export const ListRow = memo(function ListRow({ item, index, isChosen }: ListRowP
       </tr>
     );
   return (
-    <tr {...shared} data-search={item.hit !== undefined}>
+    <tr {...shared} data-search={item.hit !== undefined} data-use={item.tool.calls30Days !== undefined}>
       <ToolCells tool={item.tool} hit={item.hit} />
     </tr>
   );
@@ -144,7 +153,7 @@ function ToolCells({ tool, hit }: ToolCellsProps) {
         <VisibleText text={tool.source} limit={40} />
       </td>
       <td data-look="figure">{tool.tokens.toLocaleString('en')}</td>
-      {hit === undefined && <UseCells tool={tool} />}
+      {hit === undefined && tool.calls30Days !== undefined && <UseCells tool={tool} />}
     </>
   );
 }

@@ -59,7 +59,15 @@ export function ToolsPage() {
               rowHeight={answer === undefined ? ROW_HEIGHT : HIT_HEIGHT}
               chosen={chosen}
               label="Tools"
-              head={<ListHead isSearch={answer !== undefined} sort={sort} isBackwards={isBackwards} onSort={setSort} />}
+              head={
+                <ListHead
+                  isSearch={answer !== undefined}
+                  hasUse={shown.some(({ calls30Days }) => calls30Days !== undefined)}
+                  sort={sort}
+                  isBackwards={isBackwards}
+                  onSort={setSort}
+                />
+              }
               row={(index) => {
                 const item = items[index];
                 return item === undefined ? null : (
@@ -200,7 +208,7 @@ function Totals({ rows, total }: { readonly rows: readonly ToolRow[]; readonly t
     <span className="tabular soft">
       {isPart ? `${rows.length.toLocaleString('en')} of ${total.toLocaleString('en')}` : total.toLocaleString('en')}{' '}
       {total === 1 ? 'tool' : 'tools'}
-      {!isPart && ` · ${tokens.toLocaleString('en')} tokens`}
+      {!isPart && ` · about ${tokens.toLocaleString('en')} tokens`}
     </span>
   );
 }

@@ -1,4 +1,4 @@
-import { useId } from 'react';
+import { useEffect, useId, useRef } from 'react';
 import { useSession } from '../../api/session.ts';
 import { useNow } from '../relative-time.tsx';
 import classes from './approval-remember.module.css';
@@ -39,6 +39,11 @@ export function RememberChoice({ approval, binding, chosen, onChoose }: Remember
   const now = useNow();
   const { role } = useSession();
   const isTime = typeof chosen === 'object' && !hasUses(chosen);
+  const rule = useRef<HTMLFieldSetElement>(null);
+  const what = typeof chosen === 'object' ? (isTime ? 'time' : 'uses') : chosen;
+  useEffect(() => {
+    if (what !== undefined) rule.current?.scrollIntoView({ block: 'nearest' }); // what would be saved is read before it is
+  }, [what]);
   const option = (says: string, remember: Remember | undefined, isChosen: boolean) => (
     <label className={classes.option}>
       <input type="radio" name={name} checked={isChosen} onChange={() => onChoose(remember)} />
@@ -46,7 +51,7 @@ export function RememberChoice({ approval, binding, chosen, onChoose }: Remember
     </label>
   );
   return (
-    <fieldset className={classes.remember}>
+    <fieldset ref={rule} className={classes.remember}>
       <legend className={classes.legend}>This approval counts</legend>
       <div className={classes.options}>
         {option('for this call only', undefined, chosen === undefined)}
