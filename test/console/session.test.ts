@@ -105,6 +105,17 @@ describe('a session that ends while the operator works', () => {
     await second.getByText('Nothing changed').waitFor();
   });
 
+  it('ends in every tab when the operator signs out in one of them', async () => {
+    const first = await openConsole(server(), { path: '/calls' });
+    const context = first.context();
+    const second = await openConsole(server(), { context, path: '/sources/shop' });
+    const third = await openConsole(server(), { context, path: '/tools' });
+    for (const page of [first, second, third]) await page.getByText('Live', { exact: true }).first().waitFor();
+    await third.getByRole('button', { name: 'Sign out' }).click();
+    await third.getByRole('heading', { name: 'Sign in' }).waitFor();
+    for (const page of [first, second]) await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+  });
+
   it('shows and sends nothing of a caller after another one has signed in', async () => {
     const { crib } = server();
     const create = (name: string) => crib.keys.create({ name, roles: ['support'] }, 'test');

@@ -103,6 +103,7 @@ function useEndedSession(session: Session | undefined) {
       const now = await fetchSession().catch(() => undefined);
       const isOther = now !== undefined && current.current !== undefined && !isSameCaller(current.current, now);
       if (now?.signedIn === true && (isOther || waiting.current.size > 0)) begin(now);
+      if (now?.signedIn === false && current.current?.signedIn === true) setEnded(true);
     };
     return () => channel.close();
   }, [begin]);
@@ -119,8 +120,9 @@ function release(waiting: Set<(isSignedIn: boolean) => void>, isSignedIn: boolea
   waiting.clear();
 }
 
-function tellTabs(): void {
+/** Tells the other tabs of the browser that a session began or ended. */
+export function tellTabs(): void {
   const channel = new BroadcastChannel(TABS);
-  channel.postMessage('signed in');
+  channel.postMessage('changed');
   channel.close();
 }

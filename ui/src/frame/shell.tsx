@@ -1,9 +1,11 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import { signOut, useSession } from '../api/session.ts';
+import { SESSION_KEY, signOut, useSession } from '../api/session.ts';
 import { Icon } from '../parts/icons.tsx';
 import { Connection } from './connection.tsx';
 import { Navigation } from './navigation.tsx';
+import { tellTabs } from './session-gate.tsx';
 import classes from './shell.module.css';
 import { ThemeSwitch } from './theme-switch.tsx';
 import { useEventRefresh } from './use-event-refresh.ts';
@@ -71,6 +73,12 @@ export function Shell({ children }: { readonly children: ReactNode }) {
 /** The caller, and its way in or out. */
 function Who({ onSignIn }: { readonly onSignIn: () => void }) {
   const { signedIn, caller, role } = useSession();
+  const queries = useQueryClient();
+  const leave = async (): Promise<void> => {
+    queries.setQueryData(SESSION_KEY, await signOut());
+    tellTabs();
+    location.assign('/tools');
+  };
   const name = signedIn ? (caller?.id ?? role) : 'Not signed in';
   return (
     <div className={classes.who}>
@@ -79,7 +87,7 @@ function Who({ onSignIn }: { readonly onSignIn: () => void }) {
         {signedIn && name !== role && <span className="faint"> {role}</span>}
       </span>
       {signedIn ? (
-        <button type="button" className="link" onClick={() => void signOut().then(() => location.assign('/tools'))}>
+        <button type="button" className="link" onClick={() => void leave()}>
           Sign out
         </button>
       ) : (

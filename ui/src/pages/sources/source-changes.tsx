@@ -4,7 +4,6 @@ import type { Answer } from '../../api/answer.ts';
 import { api } from '../../api/client.ts';
 import { CouldNotLoad } from '../../parts/could-not-load.tsx';
 import { RelativeTime } from '../../parts/relative-time.tsx';
-import { SkeletonRows } from '../../parts/skeleton.tsx';
 import { Status } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import classes from './source-detail.module.css';
@@ -24,7 +23,7 @@ export function SourceChanges({ name }: { readonly name: string }) {
       {data !== undefined ? (
         <ChangeList {...data} />
       ) : error === null ? (
-        <SkeletonRows count={2} />
+        <div className={classes.pending} role="status" aria-label="Loading" />
       ) : (
         <CouldNotLoad what="The changes" message={error.message} onRetry={() => void refetch()} />
       )}

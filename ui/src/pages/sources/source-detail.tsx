@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { api } from '../../api/client.ts';
 import { Icon } from '../../parts/icons.tsx';
 import { RelativeTime } from '../../parts/relative-time.tsx';
+import { SkeletonRows } from '../../parts/skeleton.tsx';
 import { Status } from '../../parts/status.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { SourceChanges, toChangeText } from './source-changes.tsx';
@@ -23,6 +24,7 @@ interface SourceDetailProps {
 
 /** A source beside the list: what it does, what its program says, what changed. */
 export function SourceDetail({ name, source }: SourceDetailProps) {
+  const { isLoading } = useSourceEntries(); // the entry stands above the changes and the output
   return (
     <section className={classes.detail} aria-label={`Source ${name}`}>
       <header className={classes.head}>
@@ -38,9 +40,15 @@ export function SourceDetail({ name, source }: SourceDetailProps) {
         <p className={classes.body}>The configuration has no source of this name.</p>
       ) : (
         <div className={classes.body}>
-          <Health source={source} />
-          <SourceChanges name={name} />
-          <SourceOutput name={name} />
+          {isLoading ? (
+            <SkeletonRows count={6} />
+          ) : (
+            <>
+              <Health source={source} />
+              <SourceChanges name={name} />
+              <SourceOutput name={name} />
+            </>
+          )}
         </div>
       )}
     </section>
@@ -151,7 +159,7 @@ function Health({ source }: { readonly source: SourceRow }) {
 
 /** The entry of the configuration, as it is written. */
 function Entry({ name }: { readonly name: string }) {
-  const entry = useSourceEntries()?.get(name);
+  const entry = useSourceEntries().entries?.get(name);
   if (entry === undefined) return null;
   return (
     <>

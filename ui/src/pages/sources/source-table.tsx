@@ -14,7 +14,7 @@ interface SourceTableProps {
 /** The sources in the order of the configuration. J and K move, Esc closes the detail. */
 export function SourceTable({ sources, chosen }: SourceTableProps) {
   useKeys(sources, chosen);
-  const entries = useSourceEntries();
+  const { entries } = useSourceEntries();
   return (
     <table className={classes.table}>
       <thead>
