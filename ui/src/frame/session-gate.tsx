@@ -97,21 +97,30 @@ function useEndedSession(session: Session | undefined) {
       }),
     [begin],
   );
-  useEffect(() => {
-    const channel = new BroadcastChannel(TABS);
-    channel.onmessage = async () => {
-      const now = await fetchSession().catch(() => undefined);
-      const isOther = now !== undefined && current.current !== undefined && !isSameCaller(current.current, now);
-      if (now?.signedIn === true && (isOther || waiting.current.size > 0)) begin(now);
-      if (now?.signedIn === false && current.current?.signedIn === true) setEnded(true);
-    };
-    return () => channel.close();
-  }, [begin]);
+  useOtherTabs((now) => {
+    const isOther = current.current !== undefined && !isSameCaller(current.current, now);
+    if (now.signedIn && (isOther || waiting.current.size > 0)) begin(now);
+    if (!now.signedIn && current.current?.signedIn === true) setEnded(true);
+  });
   const isSignedIn = session?.signedIn === true;
   useEffect(() => {
     if (isSignedIn) tellTabs(); // a sign-in at the issuer comes back in another tab
   }, [isSignedIn]);
   return { hasEnded, begin };
+}
+
+/** Calls the listener with the present session when one began or ended in a tab of the browser. */
+function useOtherTabs(listener: (now: Session) => void): void {
+  const latest = useRef(listener);
+  latest.current = listener;
+  useEffect(() => {
+    const channel = new BroadcastChannel(TABS);
+    channel.onmessage = async () => {
+      const now = await fetchSession().catch(() => undefined);
+      if (now !== undefined) latest.current(now);
+    };
+    return () => channel.close();
+  }, []);
 }
 
 /** Sends the waiting requests again, or lets them fail. */

@@ -5,7 +5,8 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { VirtualRows } from '../../parts/virtual-rows.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import { FacetRail } from './facet-rail.tsx';
-import { HIT_HEIGHT, ListHead, type ListItem, ListRow, ROW_HEIGHT } from './list-rows.tsx';
+import { ListHead, type ListHeadProps } from './list-head.tsx';
+import { HIT_HEIGHT, type ListItem, ListRow, ROW_HEIGHT } from './list-rows.tsx';
 import { Confidence, NothingHere, SearchField } from './search-parts.tsx';
 import { FACETS, type Filters, filterRows, SORTS, type Sort, sortRows, type ToolRow } from './tool-rows.ts';
 import classes from './tools.module.css';
@@ -54,31 +55,42 @@ export function ToolsPage() {
             />
           )}
           {shown !== undefined && items.length > 0 && (
-            <VirtualRows
-              count={items.length}
-              rowHeight={answer === undefined ? ROW_HEIGHT : HIT_HEIGHT}
+            <ToolList
+              items={items}
               chosen={chosen}
-              label="Tools"
-              head={
-                <ListHead
-                  isSearch={answer !== undefined}
-                  hasUse={shown.some(({ calls30Days }) => calls30Days !== undefined)}
-                  sort={sort}
-                  isBackwards={isBackwards}
-                  onSort={setSort}
-                />
-              }
-              row={(index) => {
-                const item = items[index];
-                return item === undefined ? null : (
-                  <ListRow key={keyOf(item)} item={item} index={index} isChosen={index === chosen} />
-                );
-              }}
+              head={{ isSearch: answer !== undefined, hasUse: hasUse(shown), sort, isBackwards, onSort: setSort }}
             />
           )}
         </div>
       </div>
     </>
+  );
+}
+
+/** True if the rows say how much tools are used, which is for operators. */
+const hasUse = (rows: readonly ToolRow[]) => rows.some(({ calls30Days }) => calls30Days !== undefined);
+
+interface ToolListProps {
+  readonly items: readonly ListItem[];
+  readonly chosen: number | undefined;
+  readonly head: ListHeadProps;
+}
+
+function ToolList({ items, chosen, head }: ToolListProps) {
+  return (
+    <VirtualRows
+      count={items.length}
+      rowHeight={head.isSearch ? HIT_HEIGHT : ROW_HEIGHT}
+      chosen={chosen}
+      label="Tools"
+      head={<ListHead {...head} />}
+      row={(index) => {
+        const item = items[index];
+        return item === undefined ? null : (
+          <ListRow key={keyOf(item)} item={item} index={index} isChosen={index === chosen} />
+        );
+      }}
+    />
   );
 }
 
