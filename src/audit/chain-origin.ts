@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Store } from '../core/ports/store.ts';
 import { codeOf, messageOf, ToolcribError } from '../core/tool-error.ts';
+import { createFolder } from '../system/create-folder.ts';
 import type { ChainPlace } from './chain-writer.ts';
 import { listCheckpointFiles, replaceCheckpoint } from './checkpoint-files.ts';
 import {
@@ -45,7 +46,7 @@ async function openOrigin(options: OriginOptions): Promise<string> {
   const { folder, known } = options;
   const found = await readOrigin(folder);
   if (found === undefined) {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    createFolder(folder);
     await signEarlierCheckpoints(options);
     return createOrigin(options);
   }

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { codeOf } from '../core/tool-error.ts';
+import { createFolder } from '../system/create-folder.ts';
 import { isAlive } from '../system/processes/process-tree.ts';
 import type { KeptCheckpoint } from './proof.ts';
 
@@ -73,7 +74,7 @@ export async function replaceCheckpoint(folder: string, name: string, kept: Kept
   const write = () => writeFile(`${path}.tmp`, `${JSON.stringify(kept)}\n`, options);
   await write().catch(async (cause) => {
     if (codeOf(cause) !== 'ENOENT') throw cause;
-    await mkdir(folder, { recursive: true, mode: 0o700 }); // only the first time, or after the folder was removed
+    createFolder(folder); // only the first time, or after the folder was removed
     await write();
   });
   await rename(`${path}.tmp`, path);

@@ -5,7 +5,6 @@ import {
   fstatSync,
   linkSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -15,6 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf, messageOf, ToolcribError } from '../core/tool-error.ts';
+import { createFolder } from '../system/create-folder.ts';
 
 const TOKEN = 'operator-token';
 const AUDIT = 'audit';
@@ -53,7 +53,7 @@ function moveFile(name: string, fromFolder: string, toFolder: string): Moved {
   const text = readPrivate(from);
   if (text === undefined) return 'absent';
   if (typeof text !== 'string') return text;
-  mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+  createFolder(dirname(to));
   const draft = `${to}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     writeFileSync(draft, text, { flag: 'wx', mode: 0o600, flush: true, encoding: 'latin1' });

@@ -6,7 +6,6 @@ import {
   constants,
   existsSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readSync,
   realpathSync,
@@ -15,6 +14,7 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { createFolder } from '../system/create-folder.ts';
 import { storeUnavailable, toFailure, toStoreError } from './engines/sql-engine.ts';
 
 /** The environment variables that locate a user's state. */
@@ -62,7 +62,7 @@ export function isWritableFolder(path: string): boolean {
 /** Creates the folder if missing. Returns the error code if the folder is not writable, otherwise undefined. */
 export function obstacleAt(path: string): string | undefined {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    createFolder(path);
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     return undefined;
   } catch (cause) {
@@ -101,7 +101,7 @@ export interface DatabaseFile {
 /** Creates the folder and the file if missing, readable by the owner only; SQLite gives its other files the same mode. Access of other users, for example after a restore, is removed, because the file contains complete arguments. */
 export function createPrivateFile(path: string): DatabaseFile {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    createFolder(dirname(path));
     const found = statSync(path, { throwIfNoEntry: false });
     if (found !== undefined && !found.isFile()) {
       const what = found.isDirectory() ? 'is a folder' : 'is not a file'; // opening a named pipe would block

@@ -3,7 +3,6 @@ import {
   existsSync,
   linkSync,
   lstatSync,
-  mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -13,6 +12,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { codeOf } from '../core/tool-error.ts';
+import { createFolder } from '../system/create-folder.ts';
 import { storeUnavailable } from './engines/sql-engine.ts';
 import {
   databaseIn,
@@ -195,7 +195,7 @@ function recordFirst(place: Place, configFolder: string, folders: StateFolders):
 
 /** Writes the record atomically. A record that is only a choice never replaces another. */
 function writeRecord(record: PlaceRecord, configFolder: string, { users, usersAlias }: StateFolders): void {
-  mkdirSync(users, { recursive: true, mode: 0o700 });
+  createFolder(users);
   const path = join(users, RECORD);
   const draft = `${path}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`;
   try {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { link, mkdir, open, rm, writeFile } from 'node:fs/promises';
+import { link, open, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { codeOf } from '../core/tool-error.ts';
+import { createFolder } from './create-folder.ts';
 
 /** Requirements for a file that holds a secret. */
 interface PrivateFileOptions {
@@ -37,7 +38,7 @@ export async function readPrivateFile(
 export async function createPrivateFile(path: string, text: string): Promise<boolean> {
   const draft = `${path}.${randomUUID()}.tmp`;
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    createFolder(dirname(path));
     await writeFile(draft, text, { flag: 'wx', mode: 0o600, flush: true });
     await link(draft, path);
     return true;

@@ -3,7 +3,6 @@ import {
   constants,
   fstatSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -16,6 +15,7 @@ import { crc32 } from 'node:zlib';
 import { isRecord } from '../../core/json.ts';
 import { type ToolSpec, UNREAD } from '../../core/tool-spec.ts';
 import type { Crib } from '../../crib/crib.ts';
+import { createFolder } from '../../system/create-folder.ts';
 import { CONFIG_NAMES } from './flags.ts';
 import { attempt, isPrivate, openPrivateCache, replaceFile } from './private-cache.ts';
 
@@ -45,7 +45,7 @@ export function keepNames(config: string | undefined, crib: Crib): void {
     const place = placeOf(config);
     const file = fileOf(place);
     if (file === undefined) return;
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    createFolder(dirname(file));
     const text = JSON.stringify({ place, ...namesOf(crib) });
     if (text.length > MAX_BYTES || attempt(() => readOwn(file)) === text) return;
     replaceFile(file, text);

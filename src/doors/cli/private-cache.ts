@@ -1,3 +1,5 @@
+import { createFolder } from '../../system/create-folder.ts';
+
 // Not imported: an import statement reads all exports of a module of Node, which loads a large part of Node.
 const fs = process.getBuiltinModule('node:fs');
 const { homedir } = process.getBuiltinModule('node:os');
@@ -11,7 +13,7 @@ export function openPrivateCache(): string | undefined {
   const base = [process.env.XDG_CACHE_HOME ?? '', join(homedir(), '.cache')].find((path) => isAbsolute(path));
   if (base === undefined) return undefined;
   const folder = join(base, 'toolcrib');
-  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  createFolder(folder);
   return isPrivate(fs.statSync(folder)) ? folder : undefined;
 }
 
