@@ -3,6 +3,7 @@ import type { Caller } from '../../core/caller.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Chest } from '../../crib/chest.ts';
 import type { Crib } from '../../crib/crib.ts';
+import { BriefMap, BriefSet } from '../../system/brief-map.ts';
 import type { HeldCalls } from './held-calls.ts';
 import type { Listings } from './listings.ts';
 import type { Era } from './output-schema.ts';
@@ -72,8 +73,8 @@ interface WatchedCall {
 
 /** Tracks running calls: older clients cancel a call with a separate request. */
 export function createCancellations(): Cancellations {
-  const underWay = new Set<AbortController>();
-  const named = new Map<string, AbortController>();
+  const underWay = new BriefSet<AbortController>();
+  const named = new BriefMap<string, AbortController>();
   let isClosed = false;
   return {
     watch(ended, call) {
@@ -82,13 +83,13 @@ export function createCancellations(): Cancellations {
       const end = () => controller.abort();
       ended.addEventListener('abort', end);
       if (isClosed || ended.aborted) end();
-      underWay.add(controller);
+      const remove = underWay.add(controller);
       if (key !== undefined) named.set(key, controller);
       return {
         signal: controller.signal,
         release() {
           ended.removeEventListener('abort', end);
-          underWay.delete(controller);
+          remove();
           if (key !== undefined && named.get(key) === controller) named.delete(key);
         },
       };
@@ -96,7 +97,7 @@ export function createCancellations(): Cancellations {
     cancel: (call) => named.get(keyOf(call))?.abort(),
     close() {
       isClosed = true;
-      for (const controller of underWay) controller.abort();
+      for (const controller of underWay.values()) controller.abort();
     },
     isClosed: () => isClosed,
   };

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
 import { USUAL_ADDRESS } from '../../system/fetch/own-addresses.ts';
+import { BriefSet } from '../../system/brief-map.ts';
 import { type Answer, refuse } from './answers.ts';
 import { createRestApp, type RestOptions } from './create-rest-app.ts';
 import { isLoopbackHost } from './host-check.ts';
@@ -205,15 +206,15 @@ function trackRequests(
   answer: RequestListener,
   { stalledMs }: Pick<typeof DEFAULTS, 'stalledMs'>,
 ): OpenRequests {
-  const open = new Set<ServerResponse>();
+  const open = new BriefSet<ServerResponse>();
   let onEmpty: (() => void) | undefined;
   let isEnding = false;
   server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (isEnding) outgoing.shouldKeepAlive = false;
     outgoing.setTimeout(stalledMs).on('timeout', endIfStalled);
-    open.add(outgoing);
+    const remove = open.add(outgoing);
     outgoing.once('close', () => {
-      open.delete(outgoing);
+      remove();
       if (open.size === 0) onEmpty?.();
     });
     answer(incoming, outgoing);
@@ -221,7 +222,7 @@ function trackRequests(
   return {
     end() {
       isEnding = true;
-      for (const outgoing of open) if (!outgoing.headersSent) outgoing.shouldKeepAlive = false;
+      for (const outgoing of open.values()) if (!outgoing.headersSent) outgoing.shouldKeepAlive = false;
     },
     drained(maxMs) {
       return new Promise((resolve) => {

@@ -3,6 +3,7 @@ import type { Clock } from '../../core/ports/crib-context.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import { type ToolError, toolError } from '../../core/tool-error.ts';
 import { failed, type ToolResult } from '../../core/tool-result.ts';
+import { BriefSet } from '../../system/brief-map.ts';
 import { createAgentPool } from '../../system/fetch/agent-pool.ts';
 import { FetchError } from '../../system/fetch/fetch-error.ts';
 import {
@@ -53,7 +54,7 @@ const USUAL_TIMEOUT_MS = 60_000;
 
 export function createHttpClient(ports: HttpPorts): HttpClient {
   const plans = new WeakMap<HttpRun, RequestPlan>();
-  const underWay = new Set<AbortController>();
+  const underWay = new BriefSet<AbortController>();
   const pool = createAgentPool();
   const redact = createRedact(ports.secrets);
   const ending = new AbortController();
@@ -113,7 +114,7 @@ export function createHttpClient(ports: HttpPorts): HttpClient {
         reason = why;
         controller.abort();
       });
-      underWay.add(controller);
+      const remove = underWay.add(controller);
       try {
         const answer = await exchange(call, plan, { signal: controller.signal, deferred });
         if (answer.status >= 200 && answer.status < 300) return readAnswer(answer, plan, call.spec.name);
@@ -123,13 +124,13 @@ export function createHttpClient(ports: HttpPorts): HttpClient {
         if (failure === undefined) throw cause;
         return failed(failure);
       } finally {
-        underWay.delete(controller);
+        remove();
         stopListening();
       }
     },
     close() {
       ending.abort();
-      for (const controller of underWay) controller.abort();
+      for (const controller of underWay.values()) controller.abort();
       pool.close();
     },
   };

@@ -7,6 +7,7 @@ import type {
   TransportSendOptions,
 } from '@modelcontextprotocol/client';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
+import { BriefMap } from '../../system/brief-map.ts';
 import { keptConnections } from '../../system/fetch/agent-pool.ts';
 import { readRetryAfterMs } from '../../system/fetch/fetch-error.ts';
 import { createExchange, type ExchangeOptions, isEventStream, type RemoteAddress } from './http-exchange.ts';
@@ -105,7 +106,7 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
 
 /** The requests that the server has answered, until they are over. */
 function createAnswers() {
-  const answers = new Map<number, Answered>();
+  const answers = new BriefMap<number, Answered>();
   const note: ExchangeOptions['onAnswer'] = (id, response, failure) => {
     if (id === undefined || (failure !== undefined && !answers.has(id))) return; // the rest of a stream without a reader
     const stream = isEventStream(response) ? response : undefined;

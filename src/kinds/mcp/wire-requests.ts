@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
+import { BriefMap } from '../../system/brief-map.ts';
 import { McpFailure } from './mcp-failure.ts';
 import type { StartingProgram } from './start-watch.ts';
 
@@ -44,7 +45,7 @@ interface WireOptions {
 
 /** Sends requests over `inner`. */
 export function createWireRequests(inner: ServerTransport, { envelope, onOther }: WireOptions): WireRequests {
-  const pending = new Map<number, Pending>();
+  const pending = new BriefMap<number, Pending>();
   let lastId = 0;
 
   let resting = Promise.withResolvers<void>();
@@ -128,7 +129,7 @@ export function createWireRequests(inner: ServerTransport, { envelope, onOther }
   return {
     send,
     fail(failure) {
-      for (const one of [...pending.values()]) one.settle(failure);
+      for (const one of pending.values()) one.settle(failure);
     },
     idle: async () => (pending.size === 0 ? undefined : resting.promise),
   };
