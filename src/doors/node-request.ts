@@ -27,28 +27,49 @@ export function toWeb(request: HttpRequest): Request {
 
 /** Wraps a request whose headers were each sent once, and whose Host is a plain name. */
 export function createNodeRequest(incoming: IncomingMessage, outgoing: ServerResponse): NodeRequest {
-  const { headers: sent, method = 'GET' } = incoming;
-  const url = `http://${sent.host}${incoming.url}`;
-  let ended: AbortController | undefined;
-  let web: Request | undefined;
-  const request: NodeRequest = {
-    method,
-    url,
-    headers: {
-      get: (name) => textOf(sent[name] ?? sent[name.toLowerCase()]),
-      has: (name) => sent[name.toLowerCase()] !== undefined,
-    },
-    get signal() {
-      ended ??= endedWith(outgoing);
-      return ended.signal;
-    },
-    text: () => readText(incoming),
-    toWeb() {
-      web ??= new Request(url, { method, headers: Object.entries(sent).map(toPair), signal: request.signal });
-      return web;
-    },
-  };
-  return request;
+  return new WrappedRequest(incoming, outgoing);
+}
+
+/** A class, because V8 makes a hidden class for each object with a getter of its own, which outlives the request. */
+class WrappedRequest implements NodeRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: NodeRequest['headers'];
+  readonly #incoming: IncomingMessage;
+  readonly #outgoing: ServerResponse;
+  #ended: AbortController | undefined;
+  #web: Request | undefined;
+
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
+    const { headers, method = 'GET' } = incoming;
+    this.method = method;
+    this.url = `http://${headers.host}${incoming.url}`;
+    this.headers = {
+      get: (name) => textOf(headers[name] ?? headers[name.toLowerCase()]),
+      has: (name) => headers[name.toLowerCase()] !== undefined,
+    };
+    this.#incoming = incoming;
+    this.#outgoing = outgoing;
+  }
+
+  get signal(): AbortSignal {
+    this.#ended ??= endedWith(this.#outgoing);
+    return this.#ended.signal;
+  }
+
+  text(): Promise<string> {
+    return readText(this.#incoming);
+  }
+
+  toWeb(): Request {
+    const { method, signal } = this;
+    this.#web ??= new Request(this.url, {
+      method,
+      headers: Object.entries(this.#incoming.headers).map(toPair),
+      signal,
+    });
+    return this.#web;
+  }
 }
 
 function toPair([name, value]: [string, string | readonly string[] | undefined]): [string, string] {

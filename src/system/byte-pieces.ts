@@ -1,8 +1,8 @@
 /** Collects the chunks of a stream. */
 export interface BytePieces {
   add(chunk: Uint8Array): void;
-  /** The number of bytes. */
-  readonly length: number;
+  /** The number of bytes. Not a getter: V8 keeps a hidden class for each object that is made with one. */
+  length(): number;
   /** All bytes, without a copy if they are one chunk. Collecting begins again. */
   take(): Buffer<ArrayBuffer>;
 }
@@ -23,9 +23,7 @@ export function createBytePieces(): BytePieces {
       joined.push(Buffer.concat(newest));
       newest = [];
     },
-    get length() {
-      return length;
-    },
+    length: () => length,
     take() {
       const all = [...joined, ...newest];
       const [only] = all;

@@ -51,8 +51,8 @@ it.each([0, 1, 2, 255, 256, 257, 1000])('%i pieces are the same bytes again', (c
   for (let turn = 0; turn < 2; turn++) {
     const all = Array.from({ length: count }, (_, index) => Buffer.from(`${index},`));
     for (const piece of all) pieces.add(piece);
-    expect(pieces.length).toBe(Buffer.concat(all).length);
+    expect(pieces.length()).toBe(Buffer.concat(all).length);
     expect(pieces.take()).toEqual(Buffer.concat(all));
-    expect(pieces.length).toBe(0);
+    expect(pieces.length()).toBe(0);
   }
 });

@@ -123,7 +123,7 @@ async function readUpTo(
   const pieces = createBytePieces();
   for await (const chunk of body) {
     pieces.add(chunk);
-    if (pieces.length > maxBytes) return undefined; // leaving the loop cancels the rest
+    if (pieces.length() > maxBytes) return undefined; // leaving the loop cancels the rest
   }
   return pieces.take();
 }

@@ -42,7 +42,7 @@ export function readEventAnswer(body: Readable, { id, tooLarge, onMessage }: Eve
       const mayEnd = isEndBetween || createEnds(chunk)(0) !== undefined;
       pieces.add(chunk);
       last = chunk.at(-1) ?? last;
-      if (pieces.length > MAX_MESSAGE_BYTES) body.destroy(tooLarge());
+      if (pieces.length() > MAX_MESSAGE_BYTES) body.destroy(tooLarge());
       if (!mayEnd || body.destroyed) return;
       const bytes = pieces.take();
       const endOf = createEnds(bytes);

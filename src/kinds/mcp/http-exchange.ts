@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { AuthProvider, FetchLike, JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { MaybePromise } from '../../core/json.ts';
+import { BriefMap } from '../../system/brief-map.ts';
 import { createBytePieces } from '../../system/byte-pieces.ts';
 import { FetchError, isNeverSent } from '../../system/fetch/fetch-error.ts';
 import { toBody } from '../../system/fetch/large-text.ts';
@@ -66,7 +67,7 @@ export function createExchange(options: ExchangeOptions): HttpExchange {
   const { address, onAnswer, onMessage, lose, hasSession } = options;
   const never = new AbortController().signal;
   /** Responses to our own requests that the SDK has to interpret. */
-  const arrived = new Map<number, Response>();
+  const arrived = new BriefMap<number, Response>();
   const toWeb = (id: number | undefined, url: URL, response: IncomingMessage, begun?: Buffer): Promise<Response> =>
     toResponse(response, { host: url.host, begun, onFailure: (failure) => onAnswer(id, response, failure) });
 
@@ -182,7 +183,7 @@ function collect(message: IncomingMessage, host: string): Promise<Buffer<ArrayBu
     const pieces = createBytePieces();
     message.on('data', (chunk: Buffer) => {
       pieces.add(chunk);
-      if (pieces.length > MAX_MESSAGE_BYTES) message.destroy(tooLarge(host));
+      if (pieces.length() > MAX_MESSAGE_BYTES) message.destroy(tooLarge(host));
     });
     message.on('end', () => resolve(pieces.take()));
     message.on('error', reject);

@@ -45,7 +45,7 @@ function collectPlain(response: IncomingMessage, maxBytes: number, tooLarge: () 
   return new Promise((resolve, reject) => {
     response.on('data', (chunk: Buffer) => {
       pieces.add(chunk);
-      if (pieces.length > maxBytes) response.destroy(tooLarge());
+      if (pieces.length() > maxBytes) response.destroy(tooLarge());
     });
     response.on('error', reject);
     response.on('end', () => resolve(pieces.take()));

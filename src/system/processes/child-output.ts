@@ -110,7 +110,7 @@ export function createLineSplitter(maxBytes: number, reader: LineReader): (chunk
       return;
     }
     pieces.add(piece);
-    if (pieces.length <= maxBytes) return;
+    if (pieces.length() <= maxBytes) return;
     const all = pieces.take();
     overlong = { head: Buffer.from(all.subarray(0, END_BYTES)), tail: Buffer.from(all.subarray(-END_BYTES)) };
   };

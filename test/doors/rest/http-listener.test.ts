@@ -116,10 +116,10 @@ it('a POST with an invalid Host is answered before its caller is identified', as
 
 it('reading the body of a request whose client has left is an error', async () => {
   const incoming = Object.assign(new IncomingMessage(new Socket()), { headers: { host: 'a' } });
-  const { text } = createNodeRequest(incoming, new ServerResponse(incoming));
+  const request = createNodeRequest(incoming, new ServerResponse(incoming));
   incoming.destroy();
   await once(incoming, 'close');
-  await expect(text()).rejects.toThrow('the client closed the connection');
+  await expect(request.text()).rejects.toThrow('the client closed the connection');
 }, 10_000);
 
 it('an answer in pieces is made as fast as the client reads, and no further once it has left', async () => {
