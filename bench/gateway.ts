@@ -13,8 +13,11 @@ const SECTIONS = ['stdio', 'events', 'json', 'megabyte', 'large', 'list'] as con
 type Section = (typeof SECTIONS)[number];
 
 const ROUNDS = 6;
-const WARM_UP_MS = 4000;
+/** Calls until a contender is warm, by calls: on a busy machine its code would not be compiled after a fixed time. Slow ones get no more than the time. */
+const WARM_UP = { calls: 10_000, ms: 20_000 };
 const ROUND_MS = 700;
+/** The begin of each round is not measured: V8 shrinks the heap of a contender that waits for its turn. */
+const AWAKE_MS = 400;
 const COLD_CALLS = 400;
 const IN_FLIGHT = 64;
 
@@ -78,7 +81,7 @@ const NO_ROUNDS = (): Rounds => ({ timesUs: [], callsPerSecond: [], cpuUs: [] })
 async function benchCalls(server: Server, setting: Setting, revision: Revision): Promise<void> {
   const rows: Row[] = [];
   for (const contender of await contendersFor(server, setting)) rows.push(await openRow(contender, revision));
-  for (const { client } of rows) await callFor(WARM_UP_MS, client, IN_FLIGHT);
+  for (const { client } of rows) await callFor(WARM_UP.ms, client, { inFlight: IN_FLIGHT, most: WARM_UP.calls });
   for (let round = 0; round < ROUNDS; round++)
     for (const row of round % 2 === 0 ? rows : rows.toReversed()) {
       await measure(row, row.single, 1);
@@ -97,20 +100,30 @@ async function openRow({ name, open }: Contender, revision: Revision): Promise<R
 }
 
 async function measure({ client, roots }: Row, rounds: Rounds, inFlight: number): Promise<void> {
+  await callFor(AWAKE_MS, client, { inFlight });
   const before = cpuOf(roots);
   const begin = performance.now();
-  const times = await callFor(ROUND_MS, client, inFlight);
+  const times = await callFor(ROUND_MS, client, { inFlight });
   rounds.callsPerSecond.push((times.length * 1000) / (performance.now() - begin));
   rounds.cpuUs.push((cpuOf(roots) - before) / times.length);
   for (const time of times) rounds.timesUs.push(time);
 }
 
+interface Load {
+  readonly inFlight: number;
+  readonly most?: number;
+}
+
 /** Times of single calls in microseconds. */
-async function callFor(timeMs: number, client: EchoClient, inFlight: number): Promise<number[]> {
+async function callFor(
+  timeMs: number,
+  client: EchoClient,
+  { inFlight, most = Number.POSITIVE_INFINITY }: Load,
+): Promise<number[]> {
   const times: number[] = [];
   const end = performance.now() + timeMs;
   const callAgain = async () => {
-    for (let begin = performance.now(); begin < end; begin = performance.now()) {
+    for (let begin = performance.now(); begin < end && times.length < most; begin = performance.now()) {
       await client.echo(TEXT);
       times.push((performance.now() - begin) * 1000);
     }
