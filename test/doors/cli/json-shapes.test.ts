@@ -18,6 +18,7 @@ const SPEC = {
 const office = createWorkshop({
   ...OFFICE,
   'other.yaml': OFFICE['toolcrib.yaml'].replace('sqlite:.toolcrib/crib.db', 'sqlite:.toolcrib/other.db'),
+  'short.yaml': 'sources: { office: { modules: ./tools } }',
   'sum.js': 'return tools.add({ a: input.a, b: 2 })',
   'pet.yaml': JSON.stringify(SPEC),
   'requests.jsonl':
