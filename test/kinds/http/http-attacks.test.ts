@@ -89,7 +89,7 @@ describe('a server that never completes an answer is given up', () => {
       'preliminary answers',
       'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n',
       'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(500),
-      'timeout',
+      'upstream',
     ],
     [
       'extensions of a chunk',
