@@ -94,10 +94,10 @@ describe('a session that ends while the operator works', () => {
     const second = await openConsole(server(), { context: first.context(), path: '/sources/billing' });
     await second.getByRole('button', { name: 'Reload' }).waitFor();
     await crib.keys.revoke(info.id, 'test');
-    await second.getByRole('button', { name: 'Reload' }).click();
+    await second.getByRole('button', { name: 'Reload' }).dispatchEvent('click'); // the stream may have asked already
     await second.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
     await first.bringToFront();
-    await first.getByRole('link', { name: 'shop', exact: true }).dispatchEvent('click'); // the stream may have asked already
+    await first.getByRole('link', { name: 'shop', exact: true }).dispatchEvent('click');
     const asks = first.getByRole('dialog', { name: 'Your session has ended' });
     await asks.getByLabel('Operator token or API key').fill(server().token);
     await asks.getByRole('button', { name: 'Sign in' }).click();
