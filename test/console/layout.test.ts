@@ -152,3 +152,35 @@ describe('names', () => {
     expect(covered).toBe(false);
   });
 });
+
+describe('on a phone', () => {
+  it('the filters of the tools are folded above the list, open over its whole width, and say what is chosen', async () => {
+    const page = await openAt(390);
+    await goTo(page, '/tools', 'absence_assign');
+    expect(await page.evaluate(() => (globalThis as unknown as { shifted: string[] }).shifted)).toEqual([]);
+    const fold = page.getByRole('button', { name: /^Filters/ });
+    const values = page.getByRole('complementary', { name: 'Filters' });
+    expect(await values.isVisible()).toBe(false);
+    await fold.click();
+    await values.getByText('destructive').click();
+    await values.getByText('billing').first().click();
+    expect(await tooWide(page)).toEqual([]);
+    await fold.click();
+    expect(await fold.innerText()).toMatch(/destructive, billing$/);
+    const names = await page.getByRole('table', { name: 'Tools' }).getByRole('row').locator('a').allInnerTexts();
+    expect(names).toContain('invoice_delete');
+    expect(names).not.toContain('absence_delete');
+  });
+
+  it('the waterfall stays above the detail of the call that was touched', async () => {
+    const page = await openAt(390);
+    const [call] = await server().crib.calls.list({ tool: 'execute_script', limit: 1 });
+    await goTo(page, `/calls/${call?.callId}`, 'Audit');
+    await page.getByRole('link', { name: 'Show the waterfall' }).click();
+    const bars = page.getByRole('treegrid', { name: 'Nested calls' });
+    await bars.getByRole('row', { name: /order_export/ }).click();
+    await page.getByRole('heading', { name: 'order_export' }).waitFor();
+    expect(await bars.getByRole('row', { name: /order_export/ }).isVisible()).toBe(true);
+    expect(await tooWide(page)).toEqual([]);
+  });
+});

@@ -41,7 +41,7 @@ export function CallsPage({ id }: { readonly id: string | undefined }) {
       </PageHeader>
       <Views address={address} isPaused={isPaused} />
       {!isWaterfall && <FilterBar filters={filters} rows={rows} onChange={address.change} />}
-      <div className={classes.split} data-docked={id !== undefined}>
+      <div className={classes.split} data-docked={id !== undefined} data-waterfall={isWaterfall}>
         {isWaterfall && id !== undefined ? (
           <div className={classes.main}>
             <Waterfall

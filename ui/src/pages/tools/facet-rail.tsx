@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'react';
+import { Icon } from '../../parts/icons.tsx';
 import { VisibleText } from '../../parts/visible-text.tsx';
 import classes from './facet-rail.module.css';
 import { countFacet, FACETS, type Facet, type FacetCount, type Filters, type ToolRow } from './tool-rows.ts';
@@ -30,29 +31,58 @@ export function FacetRail({ rows, filters, onFilters }: FacetRailProps) {
     () => FACETS.map((facet) => [facet, countFacet(rows ?? [], filters, facet)] as const),
     [rows, filters],
   );
+  const [isOpen, setOpen] = useState(false);
   const isNarrowed = Object.keys(filters).length > 0;
-  if (rows === undefined) return <div className={classes.rail} />; // keeps the place of the filters
+  if (rows === undefined) return <div className={classes.place} />; // keeps the place of the filters
   if (!isNarrowed && counts.every(([, values]) => values.length < 2)) return null;
   return (
-    <aside className={classes.rail} aria-label="Filters">
-      {counts.map(([facet, values]) =>
-        values.length < 2 && filters[facet] === undefined ? null : (
-          <FacetGroup
-            key={facet}
-            facet={facet}
-            values={values}
-            chosen={filters[facet] ?? []}
-            onChosen={(chosen) => onFilters(withFacet(filters, facet, chosen))}
-          />
-        ),
-      )}
-      {isNarrowed && (
-        <button type="button" className={toolsClasses.inline} onClick={() => onFilters({})}>
-          Clear the filters
-        </button>
-      )}
-    </aside>
+    <>
+      <FoldButton filters={filters} isOpen={isOpen} onOpen={setOpen} />
+      <aside className={classes.rail} aria-label="Filters" data-open={isOpen}>
+        {counts.map(([facet, values]) =>
+          values.length < 2 && filters[facet] === undefined ? null : (
+            <FacetGroup
+              key={facet}
+              facet={facet}
+              values={values}
+              chosen={filters[facet] ?? []}
+              onChosen={(chosen) => onFilters(withFacet(filters, facet, chosen))}
+            />
+          ),
+        )}
+        {isNarrowed && (
+          <button type="button" className={toolsClasses.inline} onClick={() => onFilters({})}>
+            Clear the filters
+          </button>
+        )}
+      </aside>
+    </>
   );
+}
+
+interface FoldButtonProps {
+  readonly filters: Filters;
+  readonly isOpen: boolean;
+  onOpen(isOpen: boolean): void;
+}
+
+/** Opens the filters where they have no room beside the list; says what is chosen while they are folded. */
+function FoldButton({ filters, isOpen, onOpen }: FoldButtonProps) {
+  const chosen = FACETS.flatMap((facet) => (filters[facet] ?? []).map((value) => wordOf(facet, value)));
+  return (
+    <button type="button" className={classes.fold} aria-expanded={isOpen} onClick={() => onOpen(!isOpen)}>
+      <Icon name="filter" size={14} />
+      Filters
+      <span className={classes.word}>
+        <VisibleText text={chosen.join(', ')} limit={200} />
+      </span>
+      <Icon name={isOpen ? 'up' : 'down'} size={12} />
+    </button>
+  );
+}
+
+function wordOf(facet: Facet, value: string): string {
+  return facet === 'danger' ? (DANGER_WORDS[value] ?? value) : value;
 }
 
 function withFacet(filters: Filters, facet: Facet, chosen: readonly string[]): Filters {
@@ -83,7 +113,7 @@ function FacetGroup({ facet, values, chosen, onChosen }: FacetGroupProps) {
               onChange={() => onChosen(isChosen ? chosen.filter((one) => one !== value) : [...chosen, value])}
             />
             <span className={classes.word}>
-              <VisibleText text={facet === 'danger' ? (DANGER_WORDS[value] ?? value) : value} limit={60} />
+              <VisibleText text={wordOf(facet, value)} limit={60} />
             </span>
             <span className={classes.count}>{count.toLocaleString('en')}</span>
           </label>
