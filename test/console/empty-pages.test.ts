@@ -12,7 +12,11 @@ const tool = (name: string, required: readonly string[], effects: object) => ({
 
 useBrowser();
 const fresh = useSmallCrib({
-  tools: [tool('read_page', ['address'], { readOnly: true }), tool('wipe_disk', ['name'], { destructive: true })],
+  tools: [
+    tool('read_page', ['address'], { readOnly: true }),
+    tool('wipe_disk', ['name'], { destructive: true }),
+    tool('facets', [], { destructive: true }),
+  ],
 });
 const bare = useSmallCrib({ config: {} });
 
@@ -21,6 +25,7 @@ describe('a page with nothing in it', () => {
     const page = await openConsole(fresh(), { path: '/calls' });
     await page.getByText('No call was made yet.').waitFor();
     await page.getByRole('button', { name: 'Copy toolcrib call read_page address=ADDRESS' }).waitFor();
+    await page.getByRole('button', { name: `Copy ${fresh().url}/mcp` }).waitFor();
     await page.goto(`${fresh().url}/approvals`);
     await page.getByText('No call waits for approval.').waitFor();
     await page.getByRole('button', { name: 'Copy toolcrib call wipe_disk name=NAME' }).waitFor();
@@ -35,6 +40,15 @@ describe('a page with nothing in it', () => {
     await page.goto(`${bare().url}/sources`);
     await page.getByText('No source brings tools yet.').waitFor();
     await page.getByRole('button', { name: /^Copy toolcrib add mcp/ }).waitFor();
+  });
+
+  it('says why a tool that is named like a route has no page, and how it is called', async () => {
+    const page = await openConsole(fresh());
+    await page.getByRole('main').getByRole('link', { name: 'facets' }).click();
+    await page.getByText('A tool of this name has no page.').waitFor();
+    await page.getByRole('button', { name: /^Copy toolcrib call facets/ }).waitFor();
+    await page.getByRole('link', { name: 'Show all tools' }).click();
+    await page.getByRole('main').getByRole('link', { name: 'read_page' }).waitFor();
   });
 
   it('tells nothing that matches from nothing at all', async () => {

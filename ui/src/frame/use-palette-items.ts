@@ -4,6 +4,7 @@ import type { Answer } from '../api/answer.ts';
 import { api } from '../api/client.ts';
 import { signOut, useSession } from '../api/session.ts';
 import { chooseScheme, type Scheme } from '../parts/color-scheme.ts';
+import { copyText } from '../parts/copy-text.ts';
 import type { Layer } from './shell.tsx';
 
 /** A row of the palette. */
@@ -86,13 +87,20 @@ function placeOf({ group, title }: PaletteItem, words: readonly string[]): numbe
 }
 
 function useActions({ onClose, onLayer }: Ways): readonly PaletteItem[] {
-  const { signedIn } = useSession();
+  const { signedIn, pages } = useSession();
   const theme = (scheme: Scheme) => () => {
     chooseScheme(scheme);
     onClose();
   };
   const action = (title: string, run: () => void): PaletteItem => ({ group: 'Actions', title, run });
+  const copyAddress = () => {
+    onClose();
+    void copyText(`${location.origin}/mcp`);
+  };
   return [
+    ...(pages.includes('tools')
+      ? [{ ...action('Copy the address for MCP clients', copyAddress), says: `${location.origin}/mcp` }]
+      : []),
     action('Use the dark theme', theme('dark')),
     action('Use the light theme', theme('light')),
     action('Use the theme of the system', theme('auto')),

@@ -1,5 +1,6 @@
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
+import { CopyLine } from '../../parts/copy-line.tsx';
 import { CouldNotLoad } from '../../parts/could-not-load.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { FirstCall } from '../../parts/first-call.tsx';
@@ -191,6 +192,8 @@ function LogOrWhyNot({ log, view, id, isFiltered, scroller, onOpen }: LogOrWhyNo
     ) : (
       <Empty title="No call was made yet.">
         <FirstCall danger="read" says="Calls of every door appear here at once. Run" />
+        <p className="soft">Or connect an MCP client to this address:</p>
+        <CopyLine text={`${location.origin}/mcp`} />
       </Empty>
     );
   if (view === 'conversations')

@@ -3,7 +3,9 @@ import { useMemo } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { ApiError, api } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
+import { CopyLine } from '../../parts/copy-line.tsx';
 import { CouldNotLoad } from '../../parts/could-not-load.tsx';
+import { Empty } from '../../parts/empty.tsx';
 import { useServerEvents } from '../../parts/live-events.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { DefinitionTab } from './definition-tab.tsx';
@@ -26,10 +28,14 @@ const OF_OPERATORS: readonly string[] = ['history', 'explain'];
 
 type Tab = (typeof TABS)[number][0];
 
+/** Where a tool of this name would be, the server answers with counts: GET /api/tools/facets. */
+const HIDDEN_NAME = 'facets';
+
 /** One tool: what it is, how it is run, how it changed, and which layer limits it. */
 export function ToolPage({ name }: { readonly name: string }) {
   const { data, error } = useQuery({
     queryKey: ['tool', name],
+    enabled: name !== HIDDEN_NAME,
     queryFn: ({ signal }) => api<ToolDetail>(`/api/tools/${encodeURIComponent(name)}`, { signal }),
   });
   const client = useQueryClient();
@@ -46,8 +52,22 @@ export function ToolPage({ name }: { readonly name: string }) {
           <Link href="/tools">Show all tools</Link>
         </CouldNotLoad>
       )}
-      {data === undefined && error === null && <Skeleton />}
+      {name === HIDDEN_NAME && <HiddenTool />}
+      {data === undefined && error === null && name !== HIDDEN_NAME && <Skeleton />}
     </>
+  );
+}
+
+function HiddenTool() {
+  return (
+    <Empty title="A tool of this name has no page.">
+      <p className="soft">
+        The server counts tools at its address, <span className="name">/api/tools/facets</span>. You can call the tool,
+        with the command or by REST. To give it a page, change its name, such as by a prefix for its source.{' '}
+        <Link href="/tools">Show all tools</Link>
+      </p>
+      <CopyLine text="toolcrib call facets --args '{}'" />
+    </Empty>
   );
 }
 
