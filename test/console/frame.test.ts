@@ -1,15 +1,21 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { openConsole, useBrowser, useServer } from './harness.ts';
 
 useBrowser();
 const server = useServer();
 
+async function openPalette(): Promise<Page> {
+  const page = await openConsole(server(), { path: '/sources' });
+  await page.getByRole('heading', { name: 'Sources' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').waitFor();
+  return page;
+}
+
 describe('the frame by keyboard', () => {
   it('finds a tool by its meaning, goes to pages, and gives the focus back', async () => {
-    const page = await openConsole(server(), { path: '/sources' });
-    await page.getByRole('heading', { name: 'Sources' }).waitFor();
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').waitFor();
+    const page = await openPalette();
     await page.keyboard.type('erase customer');
     await page.getByRole('option').filter({ hasText: 'customer_delete' }).waitFor();
     await page.keyboard.press('Escape');
@@ -22,6 +28,29 @@ describe('the frame by keyboard', () => {
     await page.keyboard.press('g');
     await page.keyboard.press('c');
     await page.getByRole('heading', { name: 'Calls' }).waitFor();
+  });
+
+  it('opens the tools of a profile, and all tools again by the path above', async () => {
+    const page = await openPalette();
+    await page.keyboard.type('agent');
+    await page.getByRole('option', { name: /^agent/ }).click();
+    await page.getByRole('heading', { name: 'Tools / profile agent' }).waitFor();
+    const listed = (await server().crib.open('agent')).listActive().length;
+    expect(listed).toBeLessThan(200);
+    await page.getByText(`${listed} tools · about`).waitFor();
+    await page.getByRole('heading', { level: 1 }).getByRole('link', { name: 'Tools' }).click();
+    await page.getByText('200 tools · about').waitFor();
+  });
+
+  it('copies the address that MCP clients connect to', async () => {
+    const page = await openPalette();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.keyboard.type('mcp clients');
+    await page.getByRole('option', { name: /Copy the address for MCP clients/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('combobox').waitFor({ state: 'detached' });
+    const copied = () => page.evaluate('navigator.clipboard.readText()');
+    await expect.poll(copied).toBe(`${server().url}/mcp`);
   });
 
   it('chooses a theme, which stays', async () => {

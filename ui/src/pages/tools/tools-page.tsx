@@ -13,11 +13,11 @@ import classes from './tools.module.css';
 import { useListKeys } from './use-list-keys.ts';
 import { type SearchAnswer, useSearch, useTools, useTrouble } from './use-tools.ts';
 
-/** Every tool of the crib, whatever profiles hide: searched by meaning, narrowed by facets. */
+/** Every tool of the crib, whatever profiles hide, or the tools of one profile: searched by meaning, narrowed by facets. */
 export function ToolsPage() {
-  const { rows, total, error, refetch } = useTools();
-  const { words, setWords, filters, setFilters, showAll, sort, isBackwards, setSort } = useAddress();
-  const search = useSearch(words);
+  const { words, setWords, filters, setFilters, profile, showAll, sort, isBackwards, setSort } = useAddress();
+  const { rows, total, error, refetch } = useTools(profile);
+  const search = useSearch(words, profile);
   const trouble = useTrouble();
   const answer = words.trim() === '' ? undefined : search.answer;
   const items = useMemo(
@@ -33,7 +33,9 @@ export function ToolsPage() {
   const shown = isSearching || trouble.isLoading ? undefined : rows;
   return (
     <>
-      <PageHeader title="Tools">{rows !== undefined && <Totals rows={rows} total={total} />}</PageHeader>
+      <PageHeader title="Tools" detail={profile === undefined ? undefined : `profile ${profile}`}>
+        {rows !== undefined && <Totals rows={rows} total={total} />}
+      </PageHeader>
       <SearchField ref={field} words={words} onWords={setWords} onKeyDown={onFieldKey} />
       <div className={classes.page}>
         <FacetRail rows={rows} filters={filters} onFilters={setFilters} />
@@ -50,7 +52,9 @@ export function ToolsPage() {
           {shown === undefined && error === null && <div className={classes.skeleton} aria-hidden="true" />}
           {shown !== undefined && items.length === 0 && (
             <NothingHere
-              narrowedBy={shown.length === 0 ? undefined : answer === undefined ? 'filters' : 'words'}
+              narrowedBy={
+                shown.length === 0 && profile === undefined ? undefined : answer === undefined ? 'filters' : 'words'
+              }
               onClear={showAll}
             />
           )}
@@ -124,6 +128,7 @@ function useAddress() {
   return {
     words,
     filters,
+    profile: query.get('profile') ?? undefined,
     sort,
     isBackwards,
     setWords(next: string) {
@@ -142,7 +147,7 @@ function useAddress() {
       setShownWords('');
       written.current = '';
       change((address) => {
-        for (const name of ['q', ...FACETS]) address.delete(name);
+        for (const name of ['q', 'profile', ...FACETS]) address.delete(name);
       });
     },
     setSort: (next: Sort) =>

@@ -22,26 +22,27 @@ export type SearchAnswer = Answer<'/api/search'> & { readonly words: string };
 
 type ToolsAnswer = Answer<'/api/tools'>;
 
-/** All tools. The first thousand are shown while the others are on their way. */
-export function useTools() {
+/** All tools, or those of a profile. The first thousand are shown while the others are on their way. */
+export function useTools(profile: string | undefined) {
   const client = useQueryClient();
   const { data, error, refetch } = useQuery({
-    queryKey: ['tools', 'all'],
-    queryFn: ({ signal }) => readAll(client, signal),
+    queryKey: ['tools', 'all', profile],
+    queryFn: ({ signal }) => readAll(client, profile, signal),
   });
-  const { data: first } = useQuery<ToolsAnswer>({ queryKey: ['tools', 'first'], enabled: false });
+  const { data: first } = useQuery<ToolsAnswer>({ queryKey: ['tools', 'first', profile], enabled: false });
   // The rows contain the states of sources, and stops; the frame follows the other events.
   useServerEvents(['sources', 'stops'], () => void client.invalidateQueries({ queryKey: ['tools', 'all'] }));
   return { rows: data?.tools ?? first?.tools, total: data?.total ?? first?.total ?? 0, error, refetch };
 }
 
-async function readAll(client: QueryClient, signal: AbortSignal): Promise<ToolsAnswer> {
-  let page = await api<ToolsAnswer>('/api/tools', { query: { limit: PAGE_SIZE }, signal });
+async function readAll(client: QueryClient, profile: string | undefined, signal: AbortSignal): Promise<ToolsAnswer> {
+  const query = { limit: PAGE_SIZE, profile };
+  let page = await api<ToolsAnswer>('/api/tools', { query, signal });
   if (page.nextCursor === undefined) return page;
-  client.setQueryData(['tools', 'first'], page);
+  client.setQueryData(['tools', 'first', profile], page);
   const tools = [...page.tools];
   while (page.nextCursor !== undefined) {
-    page = await api<ToolsAnswer>('/api/tools', { query: { limit: PAGE_SIZE, cursor: page.nextCursor }, signal });
+    page = await api<ToolsAnswer>('/api/tools', { query: { ...query, cursor: page.nextCursor }, signal });
     tools.push(...page.tools);
   }
   return { tools, total: page.total };
@@ -71,17 +72,18 @@ export function useTrouble() {
 }
 
 /** Searches by meaning while the operator types. The last answer stays until the next one is there. */
-export function useSearch(words: string) {
+export function useSearch(words: string, profile: string | undefined) {
   const [asked, setAsked] = useState(words.trim());
   useEffect(() => {
     const timer = setTimeout(() => setAsked(words.trim()), DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }, [words]);
   const { data, error } = useQuery({
-    queryKey: ['tools', 'search', asked],
+    queryKey: ['tools', 'search', asked, profile],
     enabled: asked !== '',
     queryFn: async ({ signal }): Promise<SearchAnswer> => {
-      const answer = await api<Answer<'/api/search'>>('/api/search', { query: { q: asked, limit: MAX_HITS }, signal });
+      const query = { q: asked, limit: MAX_HITS, profile };
+      const answer = await api<Answer<'/api/search'>>('/api/search', { query, signal });
       return { ...answer, words: asked };
     },
     placeholderData: (before) => before,
