@@ -41,6 +41,25 @@ async function writeInEditor(page: Page, text: string): Promise<void> {
 }
 
 describe('the form of a tool', () => {
+  it('says that nothing is set only where the pointer or the focus is', async () => {
+    const page = await openTool('nested');
+    const opacity = (name: string) =>
+      page
+        .getByRole('button', { name: new RegExp(`^${name}: not set`) })
+        .evaluate((button) =>
+          Number(
+            (globalThis as unknown as { getComputedStyle(of: unknown): { opacity: string } }).getComputedStyle(button)
+              .opacity,
+          ),
+        );
+    await page.mouse.move(0, 0);
+    expect([await opacity('title'), await opacity('size')]).toEqual([0, 0]);
+    await field(page, 'title').focus();
+    expect([await opacity('title'), await opacity('size')]).toEqual([1, 0]);
+    await field(page, 'size').hover();
+    expect([await opacity('title'), await opacity('size')]).toEqual([1, 1]);
+  });
+
   it('is a view of the same text as the editor: what is untouched is absent, defaults are placeholders', async () => {
     const page = await openTool('nested');
     await editorIs(page, {});

@@ -95,7 +95,12 @@ function StateMenu({ path, field, canBeAbsent, label }: StateMenuProps) {
   return (
     <Menu position="bottom-end" width={180} shadow="md" withinPortal>
       <Menu.Target>
-        <button type="button" className={classes.state} aria-label={`${label}: ${state}. Choose absent, empty or null`}>
+        <button
+          type="button"
+          className={classes.state}
+          data-state={state}
+          aria-label={`${label}: ${state}. Choose absent, empty or null`}
+        >
           {state}
         </button>
       </Menu.Target>
