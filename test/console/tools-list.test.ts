@@ -102,6 +102,17 @@ describe('a list of 10,000 tools', () => {
     await expect.poll(() => table(again).getAttribute('aria-rowcount')).toBe('10002');
   });
 
+  it('counts what a search found beside the filters, and leaves as many rows', async () => {
+    const page = await openList('?q=forward%20a%20parcel');
+    await page.getByText('High confidence').waitFor();
+    const choice = page.getByRole('checkbox', { name: /^parcel \d+$/ });
+    const count = Number((await choice.locator('xpath=..').innerText()).match(/\d+$/)?.[0]);
+    expect(count).toBeGreaterThan(0);
+    expect(count).toBeLessThanOrEqual(50);
+    await choice.check({ force: true });
+    await expect.poll(() => table(page).getAttribute('aria-rowcount')).toBe(String(count + 1));
+  });
+
   it('is walked by J and K, and Enter opens the tool', async () => {
     const page = await openList();
     for (let step = 0; step < 60; step++) await page.keyboard.press('j');

@@ -33,8 +33,8 @@ export function FieldRow({ children, isGroup = false, ...props }: FieldRowProps)
           <span className={classes.type}>{field.isNullable ? `${field.type} or null` : field.type}</span>
           {field.isDeprecated && <span className={classes.required}>deprecated</span>}
           <span className={classes.space} />
-          {actions}
           {field.kind !== 'constant' && <StateMenu path={path} field={field} canBeAbsent={canBeAbsent} label={label} />}
+          {actions}
         </div>
       )}
       {children}

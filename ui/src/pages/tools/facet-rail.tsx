@@ -21,15 +21,18 @@ const FEW = 8;
 interface FacetRailProps {
   /** Absent while they are loading. */
   readonly rows: readonly ToolRow[] | undefined;
+  /** Those that a search found. Absent without a search. */
+  readonly found: readonly ToolRow[] | undefined;
   readonly filters: Filters;
   onFilters(filters: Filters): void;
 }
 
-/** The facets with their counts. Values of one facet widen, several facets narrow. */
-export function FacetRail({ rows, filters, onFilters }: FacetRailProps) {
-  const counts = useMemo(
-    () => FACETS.map((facet) => [facet, countFacet(rows ?? [], filters, facet)] as const),
-    [rows, filters],
+/** The facets with their counts. Values of one facet widen, several facets narrow. A search changes the counts alone. */
+export function FacetRail({ rows, found, filters, onFilters }: FacetRailProps) {
+  const counts = useMemo(() => countFacets(rows ?? [], filters), [rows, filters]);
+  const shown = useMemo(
+    () => (found === undefined ? counts : recount(counts, found, filters)),
+    [counts, found, filters],
   );
   const [isOpen, setOpen] = useState(false);
   const isNarrowed = Object.keys(filters).length > 0;
@@ -39,7 +42,7 @@ export function FacetRail({ rows, filters, onFilters }: FacetRailProps) {
     <>
       <FoldButton filters={filters} isOpen={isOpen} onOpen={setOpen} />
       <aside className={classes.rail} aria-label="Filters" data-open={isOpen}>
-        {counts.map(([facet, values]) =>
+        {shown.map(([facet, values]) =>
           values.length < 2 && filters[facet] === undefined ? null : (
             <FacetGroup
               key={facet}
@@ -83,6 +86,20 @@ function FoldButton({ filters, isOpen, onOpen }: FoldButtonProps) {
 
 function wordOf(facet: Facet, value: string): string {
   return facet === 'danger' ? (DANGER_WORDS[value] ?? value) : value;
+}
+
+type Counts = readonly (readonly [Facet, readonly FacetCount[]])[];
+
+function countFacets(rows: readonly ToolRow[], filters: Filters): Counts {
+  return FACETS.map((facet) => [facet, countFacet(rows, filters, facet)] as const);
+}
+
+/** The same values in the same order, counted in other rows. */
+function recount(counts: Counts, rows: readonly ToolRow[], filters: Filters): Counts {
+  return counts.map(([facet, values]) => {
+    const others = new Map(countFacet(rows, filters, facet).map(({ value, count }) => [value, count]));
+    return [facet, values.map(({ value }) => ({ value, count: others.get(value) ?? 0 }))] as const;
+  });
 }
 
 function withFacet(filters: Filters, facet: Facet, chosen: readonly string[]): Filters {

@@ -24,6 +24,7 @@ export function ToolsPage() {
     () => toItems(rows ?? [], { isPart: (rows?.length ?? 0) < total, answer, filters, sort, isBackwards, trouble }),
     [rows, total, answer, filters, sort, isBackwards, trouble],
   );
+  const found = useMemo(() => rowsOf(rows ?? [], answer), [rows, answer]);
   const [, navigate] = useLocation();
   const field = useRef<HTMLInputElement>(null);
   const { chosen, onFieldKey } = useListKeys(items, field, (item) => navigate(addressOf(item)));
@@ -38,7 +39,7 @@ export function ToolsPage() {
       </PageHeader>
       <SearchField ref={field} words={words} onWords={setWords} onKeyDown={onFieldKey} />
       <div className={classes.page}>
-        <FacetRail rows={rows} filters={filters} onFilters={setFilters} />
+        <FacetRail rows={rows} found={found} filters={filters} onFilters={setFilters} />
         <div className={classes.main} data-words={answer?.words}>
           {shown !== undefined && answer !== undefined && <Confidence answer={answer} found={items.length} />}
           {search.error !== null && words !== '' && (
@@ -69,6 +70,13 @@ export function ToolsPage() {
       </div>
     </>
   );
+}
+
+/** The rows of the tools that a search found. */
+function rowsOf(rows: readonly ToolRow[], answer: SearchAnswer | undefined): readonly ToolRow[] | undefined {
+  if (answer === undefined) return undefined;
+  const names = new Set(answer.results.map(({ name }) => name));
+  return rows.filter(({ name }) => names.has(name));
 }
 
 /** True if the rows say how much tools are used, which is for operators. */
