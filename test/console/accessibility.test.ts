@@ -70,4 +70,11 @@ describe.each(['light', 'dark'] as const)('the %s theme', (theme) => {
     await stranger.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(await violations(stranger, theme), 'sign-in').toEqual([]);
   });
+
+  it('has no serious violation on a phone, with the filters open', async () => {
+    const page = await openConsole(server(), { theme, width: 390, height: 844 });
+    await page.getByRole('button', { name: /^Filters/ }).click();
+    await page.getByRole('complementary', { name: 'Filters' }).getByText('destructive').waitFor();
+    expect(await violations(page, theme), 'filters').toEqual([]);
+  });
 });

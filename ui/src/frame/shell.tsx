@@ -40,7 +40,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
             <img src="/assets/icon.svg" alt="" width={18} height={18} />
             Toolcrib
           </Link>
-          <button type="button" className={classes.search} onClick={() => open('palette')}>
+          <button type="button" className={classes.search} title="Search or go to" onClick={() => open('palette')}>
             <Icon name="search" />
             <span className={classes.word}>Search or go to</span>
             <kbd className={classes.word}>Ctrl K</kbd>
