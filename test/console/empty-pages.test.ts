@@ -13,9 +13,9 @@ const tool = (name: string, required: readonly string[], effects: object) => ({
 useBrowser();
 const fresh = useSmallCrib({
   tools: [
+    tool('facets', [], { destructive: true }),
     tool('read_page', ['address'], { readOnly: true }),
     tool('wipe_disk', ['name'], { destructive: true }),
-    tool('facets', [], { destructive: true }),
   ],
 });
 const bare = useSmallCrib({ config: {} });

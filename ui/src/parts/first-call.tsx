@@ -5,6 +5,7 @@ import { api } from '../api/client.ts';
 import { useSession } from '../api/session.ts';
 import { toCallCommand } from './call-command.ts';
 import { CopyLine } from './copy-line.tsx';
+import { HIDDEN_NAME } from './hidden-name.ts';
 import { VisibleText } from './visible-text.tsx';
 
 interface FirstCallProps {
@@ -39,7 +40,7 @@ export function FirstCall({ danger, says }: FirstCallProps) {
 }
 
 async function readFirst(danger: string, signal: AbortSignal): Promise<Answer<'/api/tools/{name}'> | null> {
-  const { tools } = await api<Answer<'/api/tools'>>('/api/tools', { query: { danger, limit: 1 }, signal });
-  const [first] = tools;
+  const { tools } = await api<Answer<'/api/tools'>>('/api/tools', { query: { danger, limit: 2 }, signal });
+  const first = tools.find(({ name }) => name !== HIDDEN_NAME);
   return first === undefined ? null : api(`/api/tools/${encodeURIComponent(first.name)}`, { signal });
 }

@@ -6,6 +6,7 @@ import { useSession } from '../../api/session.ts';
 import { CopyLine } from '../../parts/copy-line.tsx';
 import { CouldNotLoad } from '../../parts/could-not-load.tsx';
 import { Empty } from '../../parts/empty.tsx';
+import { HIDDEN_NAME } from '../../parts/hidden-name.ts';
 import { useServerEvents } from '../../parts/live-events.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { DefinitionTab } from './definition-tab.tsx';
@@ -27,9 +28,6 @@ const TABS = [
 const OF_OPERATORS: readonly string[] = ['history', 'explain'];
 
 type Tab = (typeof TABS)[number][0];
-
-/** Where a tool of this name would be, the server answers with counts: GET /api/tools/facets. */
-const HIDDEN_NAME = 'facets';
 
 /** One tool: what it is, how it is run, how it changed, and which layer limits it. */
 export function ToolPage({ name }: { readonly name: string }) {
