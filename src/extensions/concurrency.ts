@@ -17,11 +17,13 @@ export const concurrency: ExtensionRecord<ConcurrencyConfig> = {
   options: object('Limits the number of concurrent calls.', {
     slots: slotsNode,
     maxWaiting: whole('Number of calls that may wait for a slot; further calls fail as unavailable. Default 1000.', 0),
+    maxWaitingPerCaller: whole('Number of calls of one caller that may wait for a slot; default maxWaiting.', 0),
   }),
-  make({ slots = [], maxWaiting = 1000 }) {
+  make({ slots = [], maxWaiting = 1000, maxWaitingPerCaller = maxWaiting }) {
     readPolicy({ concurrency: slots }, 'concurrency()');
     requireNumber(maxWaiting, 0, 'concurrency(): maxWaiting');
-    return boundCalls(slots, maxWaiting);
+    requireNumber(maxWaitingPerCaller, 0, 'concurrency(): maxWaitingPerCaller');
+    return boundCalls(slots, { maxWaiting, maxWaitingPerCaller });
   },
 };
 
@@ -37,6 +39,7 @@ interface Counter {
 
 interface Waiter {
   readonly gauges: readonly Gauge[];
+  readonly caller: string | undefined;
   readonly start: () => void;
 }
 
@@ -44,7 +47,10 @@ interface Waiter {
 const MANY_GAUGES = 10_000;
 
 /** Limits concurrent calls. A call takes all its slots at once or waits for all of them, first come, first served. */
-function boundCalls(everyCall: readonly Slots[], maxWaiting: number): ExtensionParts {
+function boundCalls(
+  everyCall: readonly Slots[],
+  { maxWaiting, maxWaitingPerCaller }: Required<Omit<ConcurrencyConfig, 'slots'>>,
+): ExtensionParts {
   const countersOf = createCounters(everyCall);
   const waiting = new Set<Waiter>();
 
@@ -84,6 +90,9 @@ function boundCalls(everyCall: readonly Slots[], maxWaiting: number): ExtensionP
         return busy(call, 'the enclosing call holds the slot that it needs');
       }
       if (waiting.size >= maxWaiting) return busy(call, `${waiting.size} calls are already waiting`);
+      if (maxWaitingPerCaller < maxWaiting && countOf(call.caller.id, waiting) >= maxWaitingPerCaller) {
+        return busy(call, `calls of this caller are already waiting (at most ${maxWaitingPerCaller})`);
+      }
       return wait(call, wanted, waiting).then((refusal) => refusal ?? run(call, wanted, next));
     },
   };
@@ -115,6 +124,7 @@ function wait(call: ToolCall, gauges: readonly Gauge[], waiting: Set<Waiter>): P
   return new Promise((resolve) => {
     const waiter: Waiter = {
       gauges,
+      caller: call.caller.id,
       start() {
         stopListening();
         resolve(undefined);
@@ -125,6 +135,12 @@ function wait(call: ToolCall, gauges: readonly Gauge[], waiting: Set<Waiter>): P
       if (waiting.delete(waiter)) resolve(failed(reason));
     });
   });
+}
+
+function countOf(caller: string | undefined, waiting: ReadonlySet<Waiter>): number {
+  let count = 0;
+  for (const waiter of waiting) if (waiter.caller === caller) count++;
+  return count;
 }
 
 function gaugeOf({ slots, gauges }: Counter, call: ToolCall, waiting: ReadonlySet<Waiter>): Gauge {

@@ -8,7 +8,7 @@ import type { KeptResult, StoredResults } from '../core/ports/stored-results.ts'
 import { redactData } from '../core/redact-result.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { messageOf } from '../core/tool-error.ts';
-import { type Content, type DoneResult, type ToolResult, textOf } from '../core/tool-result.ts';
+import type { Content, DoneResult, ToolResult } from '../core/tool-result.ts';
 import { requireNumber } from '../define/read-policy.ts';
 
 /** Offloads large results to the store. Without a store, results are returned in full. */
@@ -25,10 +25,14 @@ export const offload: ExtensionRecord<ResultsConfig> = {
       quotaBytes: whole(
         'Total bytes of stored results of all callers. A result that does not fit, or is larger than 100 MB, is not stored. Default 1000000000.',
       ),
+      quotaBytesPerCaller: whole('Bytes of stored results of one caller; default quotaBytes.'),
     }),
   ),
-  make({ offloadBytes = 100_000, keepMs = 86_400_000, quotaBytes = 1_000_000_000 }, { store, redact, warn }) {
-    const bounds = { offloadBytes, keepMs, quotaBytes };
+  make(
+    { offloadBytes = 100_000, keepMs = 86_400_000, quotaBytes = 1_000_000_000, quotaBytesPerCaller = quotaBytes },
+    { store, redact, warn },
+  ) {
+    const bounds = { offloadBytes, keepMs, quotaBytes, quotaBytesPerCaller };
     for (const [key, value] of Object.entries(bounds)) requireNumber(value, 1, `offload(): ${key}`);
     if (store === undefined) return {};
     return keepLarge({ ...bounds, results: store.results, withoutSecrets: (data) => redactData(data, redact), warn });
@@ -52,7 +56,7 @@ const LARGEST_BYTES = 100_000_000;
 
 /** Stores large results for their caller and returns the beginning, with the id for reading the rest. */
 function keepLarge(options: Offloading): ExtensionParts {
-  const { offloadBytes, keepMs, quotaBytes, results } = options;
+  const { offloadBytes, keepMs, quotaBytes, quotaBytesPerCaller, results } = options;
 
   const keep = async (call: ToolCall, result: DoneResult, text: string, bytes: number): Promise<DoneResult> => {
     const kept: KeptResult = {
@@ -69,14 +73,14 @@ function keepLarge(options: Offloading): ExtensionParts {
 
   // The tool has run, so its result is returned even if the rest cannot be stored.
   const put = (kept: KeptResult): Promise<boolean> =>
-    results.put(kept, quotaBytes).catch((cause) => {
+    results.put(kept, { quotaBytes, quotaBytesPerCaller }).catch((cause) => {
       options.warn(`A large result of "${kept.tool}" could not be stored: ${messageOf(cause)}`);
       return false;
     });
 
   const judge = (call: ToolCall, result: ToolResult): ToolResult | Promise<ToolResult> => {
     if (!result.ok) return result;
-    const text = textOf(result);
+    const text = result.content.flatMap((part) => wordsOf(part) ?? []).join('\n');
     const data = result.data === undefined || typeof result.data !== 'object' ? '' : JSON.stringify(result.data);
     const longer = data.length > text.length ? data : text;
     if (longer.length * 3 <= offloadBytes) return result; // a UTF-16 unit takes at most three bytes
@@ -112,9 +116,16 @@ function shortened(result: DoneResult, text: string, kept: Kept): DoneResult {
   };
   return {
     ...rest,
-    content: [preview, ...content.filter(({ type }) => type !== 'text')],
+    content: [preview, ...content.filter((part) => wordsOf(part) === undefined)],
     meta: { ...meta, 'toolcrib/result': id === undefined ? { bytes } : { id, bytes, expiresAt } },
   };
+}
+
+/** The text of a part: its own, or that of the resource in it; undefined for images, audio, blobs and links. */
+function wordsOf(part: Content): string | undefined {
+  if (part.type === 'text') return part.text;
+  const text: unknown = part.type === 'resource' ? part.resource.text : undefined;
+  return typeof text === 'string' ? text : undefined;
 }
 
 /** Never cuts a surrogate pair. */

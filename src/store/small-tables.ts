@@ -192,7 +192,7 @@ function toFoundKey(row: Row): FoundKey {
 export function results(engine: SqlEngine, now: () => number, machineNow: () => number): StoredResults {
   const toStoreTime = (at: number): number => (now === machineNow ? at : at - machineNow() + now());
   return {
-    async put({ id, owner, tool, text, data, expiresAt }, quotaBytes) {
+    async put({ id, owner, tool, text, data, expiresAt }, { quotaBytes, quotaBytesPerCaller = quotaBytes }) {
       const body = JSON.stringify({ text, ...(data !== undefined && { data }) });
       const bytes = Buffer.byteLength(body);
       const [, kept] = await engine.write([
@@ -203,6 +203,8 @@ export function results(engine: SqlEngine, now: () => number, machineNow: () => 
           FROM (SELECT ${id} AS id, ${owner} AS owner, ${tool} AS tool, ${body} AS body,
             CAST(${bytes} AS BIGINT) AS bytes, CAST(${toStoreTime(expiresAt)} AS BIGINT) AS expires_at) AS made
           WHERE CAST(${bytes} AS BIGINT) + (SELECT coalesce(sum(bytes), 0) FROM toolcrib_results) <= CAST(${quotaBytes} AS BIGINT)
+            AND CAST(${bytes} AS BIGINT) + (SELECT coalesce(sum(bytes), 0) FROM toolcrib_results WHERE owner = ${owner})
+              <= CAST(${quotaBytesPerCaller} AS BIGINT)
           RETURNING id`,
       ]);
       return kept?.length === 1;

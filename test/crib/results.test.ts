@@ -24,6 +24,18 @@ const TOOLS: readonly ToolInput[] = [
     }),
   },
   {
+    name: 'file',
+    description: '',
+    run: () => ({
+      ok: true,
+      status: 'done',
+      content: [
+        { type: 'resource', resource: { uri: 'repo://a.txt', mimeType: 'text/plain', text: LINES.join('\n') } },
+        { type: 'resource', resource: { uri: 'repo://a.bin', blob: 'x'.repeat(20_000) } },
+      ],
+    }),
+  },
+  {
     name: 'outer',
     description: '',
     run: async (_input, call) => {
@@ -84,6 +96,22 @@ describe('large results are stored, and the caller gets their beginning', () => 
   it('images and other parts stay', async () => {
     const result = await (await open()).call('mixed');
     expect(result).toMatchObject({ content: [{ type: 'text' }, { type: 'image', data: 'aGVsbG8=' }] });
+  });
+
+  it('the text of an embedded resource is text; a blob stays', async () => {
+    const chest = await open();
+    const result = await chest.call('file');
+    expect(result).toMatchObject({ content: [{ type: 'text' }, { resource: { uri: 'repo://a.bin' } }] });
+    expect(textOf(result)).toMatch(/^line 1: error[\s\S]*first characters of 79607 bytes/);
+    const last = await chest.call('read_result', { id: await keptBy(chest, 'file'), fromLine: 5000 });
+    expect(textOf(last)).toBe(LINES.at(-1));
+  });
+
+  it('a caller that fills its quota leaves room for others', async () => {
+    const limited = await crib('{ offloadBytes: 10000, quotaBytesPerCaller: 100000 }');
+    const [ann, bob] = [await limited.open(undefined, { id: 'ann' }), await limited.open(undefined, { id: 'bob' })];
+    const whether = async (chest: Chest) => textOf(await chest.call('log')).includes('is stored as');
+    expect([await whether(ann), await whether(ann), await whether(bob)]).toEqual([true, false, true]);
   });
 
   it('without results in the configuration nothing is stored, and read_result does not exist', async () => {

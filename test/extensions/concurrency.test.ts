@@ -204,4 +204,26 @@ describe('concurrency: waiting', () => {
     });
     expect([answers.length, ran()]).toEqual([0, 1]);
   });
+
+  it('one caller takes only its part of the queue', async () => {
+    const { work } = workshop();
+    const crib = await createCrib({
+      tools: [{ name: 'a', description: '', policy: { concurrency: ONE_OF_TOOL }, run: () => work('a') }],
+      extensions: [concurrency({ maxWaiting: 10, maxWaitingPerCaller: 1 })],
+    });
+    const [ann, bob] = [await crib.open(undefined, { id: 'ann' }), await crib.open(undefined, { id: 'bob' })];
+    for (const chest of [ann, ann]) chest.call('a');
+    await settled();
+    expect(await ann.call('a')).toMatchObject({
+      error: {
+        code: 'unavailable',
+        retryable: true,
+        message: expect.stringContaining('calls of this caller are already waiting (at most 1)'),
+      },
+    });
+    const answers: ToolResult[] = [];
+    bob.call('a').then((result) => answers.push(result));
+    await settled();
+    expect(answers).toEqual([]);
+  });
 });

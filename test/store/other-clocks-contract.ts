@@ -45,7 +45,7 @@ const KEPT: readonly (readonly [string, (store: Store) => Promise<() => Promise<
   [
     'a large result',
     async ({ results }) => {
-      expect(await results.put(result('r1'), 1_000_000)).toBe(true);
+      expect(await results.put(result('r1'), { quotaBytes: 1_000_000 })).toBe(true);
       return async () => expect(await results.get('r1')).toMatchObject({ text: 'long' });
     },
   ],
@@ -61,7 +61,7 @@ const KEPT: readonly (readonly [string, (store: Store) => Promise<() => Promise<
 
 /** What another replica does with its time: everything that removes or ends what is over. */
 async function workIn({ repeats, approvals, budgets, results }: Store): Promise<void> {
-  await results.put(result('r2'), 1_000_000);
+  await results.put(result('r2'), { quotaBytes: 1_000_000 });
   await repeats.begin('another key', call('third'));
   await addTo(approvals, payment({ argumentsHash: 'four' }));
   for (const { id } of await approvals.list({ limit: 10 })) await approvals.stateOf(id);
@@ -106,7 +106,7 @@ export function otherClocksContract(opened: (url: string) => Promise<Store>, pla
     const url = await place();
     setClock(-DAY - MINUTE);
     const behind = await opened(url);
-    expect(await behind.results.put(result('r1'), 1_000_000)).toBe(true);
+    expect(await behind.results.put(result('r1'), { quotaBytes: 1_000_000 })).toBe(true);
     expect(await behind.repeats.begin('key', call('first'))).toEqual({ state: 'new' });
     const { approval } = await addTo(behind.approvals, payment());
     vi.useRealTimers();

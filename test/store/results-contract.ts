@@ -16,7 +16,7 @@ export function resultsContract(opened: Opened): void {
     let now = 1000;
     const { results } = await opened({ now: () => now });
     const kept = { ...result('r1', 'line\n\u{1F600} "quoted" \\'), data: { list: [1, null, 'x'] } };
-    expect(await results.put(kept, QUOTA)).toBe(true);
+    expect(await results.put(kept, { quotaBytes: QUOTA })).toBe(true);
     expect(await results.get('r1')).toEqual(kept);
     expect(await results.get('r2')).toBeUndefined();
     now = 2000;
@@ -27,17 +27,26 @@ export function resultsContract(opened: Opened): void {
     let now = 1000;
     const { results } = await opened({ now: () => now });
     const large = 'x'.repeat(600);
-    expect(await results.put(result('r1', large), 1000)).toBe(true);
-    expect(await results.put(result('r2', large, 3000), 1000)).toBe(false);
+    expect(await results.put(result('r1', large), { quotaBytes: 1000 })).toBe(true);
+    expect(await results.put(result('r2', large, 3000), { quotaBytes: 1000 })).toBe(false);
     expect(await results.get('r2')).toBeUndefined();
     now = 2000;
-    expect(await results.put(result('r2', large, 3000), 1000)).toBe(true);
+    expect(await results.put(result('r2', large, 3000), { quotaBytes: 1000 })).toBe(true);
+  });
+
+  it('stores no more of one owner than the quota of an owner', async () => {
+    const { results } = await opened({ now: () => 1000 });
+    const quotas = { quotaBytes: QUOTA, quotaBytesPerCaller: 1000 };
+    const large = 'x'.repeat(600);
+    expect(await results.put(result('r1', large), quotas)).toBe(true);
+    expect(await results.put(result('r2', large), quotas)).toBe(false);
+    expect(await results.put({ ...result('r3', large), owner: 'bob' }, quotas)).toBe(true);
   });
 
   it('stores megabytes', async () => {
     const { results } = await opened({ now: () => 1000 });
     const text = 'word '.repeat(2_000_000);
-    expect(await results.put(result('r1', text), 100_000_000)).toBe(true);
+    expect(await results.put(result('r1', text), { quotaBytes: 100_000_000 })).toBe(true);
     expect((await results.get('r1'))?.text).toHaveLength(text.length);
   });
 }

@@ -136,6 +136,8 @@ export interface ResultsConfig {
   readonly keepMs?: number;
   /** Total bytes of stored results of all callers. A result that does not fit, or is larger than 100 MB, is not stored. Default 1000000000. */
   readonly quotaBytes?: number;
+  /** Bytes of stored results of one caller; default quotaBytes. */
+  readonly quotaBytesPerCaller?: number;
 }
 
 /** Authentication of callers. Without it only this machine has access. */

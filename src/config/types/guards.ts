@@ -150,6 +150,8 @@ export interface ConcurrencyConfig {
   readonly slots?: readonly Slots[];
   /** Number of calls that may wait for a slot; further calls fail as unavailable. Default 1000. */
   readonly maxWaiting?: number;
+  /** Number of calls of one caller that may wait for a slot; default maxWaiting. */
+  readonly maxWaitingPerCaller?: number;
 }
 
 /** Ends a call after its timeout. */

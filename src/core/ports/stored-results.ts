@@ -15,10 +15,16 @@ export interface KeptResult {
   readonly expiresAt: number;
 }
 
+/** Bytes of stored results: of all callers, and of each. */
+export interface ResultQuotas {
+  readonly quotaBytes: number;
+  readonly quotaBytesPerCaller?: number;
+}
+
 /** Storage for large results until they expire. */
 export interface StoredResults {
-  /** False if the result exceeds the quota. */
-  put(result: KeptResult, quotaBytes: number): Promise<boolean>;
+  /** False if the result exceeds a quota. */
+  put(result: KeptResult, quotas: ResultQuotas): Promise<boolean>;
   get(id: string): Promise<KeptResult | undefined>;
 }
 
