@@ -79,9 +79,10 @@ function withTag(answer: Answer, { method, headers }: Request): Response {
   return new Response(null, { status: 304, headers: sent });
 }
 
-/** True if a caller still has the rights with which it opened a stream. */
+/** True if a caller still has the rights with which it opened a stream; it may have gained profiles. */
 function isSameCaller(before: RouteCaller, now: RouteCaller | Answer): boolean {
   if ('status' in now || now.operator !== before.operator) return false;
+  if (!now.operator && !before.profiles.every((name) => now.profiles.includes(name))) return false;
   const rightsOf = ({ caller: { id, roles, permissions } }: RouteCaller) => JSON.stringify([id, roles, permissions]);
   return rightsOf(now) === rightsOf(before);
 }

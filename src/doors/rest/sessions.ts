@@ -143,6 +143,13 @@ export function isFromConsole(request: Request): boolean {
   return headers.get('sec-fetch-site') === 'same-origin';
 }
 
+/** True for a navigation that a page of another origin may have begun. A typed or pasted address has no such page. */
+export function isFromOtherPage({ headers, url }: Request): boolean {
+  const origin = headers.get('origin');
+  if (origin !== null) return !isOwnOrigin(origin, headers.get('host') ?? new URL(url).host);
+  return !['same-origin', 'none', null].includes(headers.get('sec-fetch-site'));
+}
+
 /** Compares hosts but not schemes: a proxy in front may use https. */
 export function isOwnOrigin(origin: string, host: string): boolean {
   if (!URL.canParse(origin)) return false;

@@ -53,6 +53,22 @@ it.each(Object.keys(LOSSES))('an event stream ends when %s', async (loss) => {
   await ended;
 });
 
+it('an event stream ends when the role of its caller opens fewer profiles', async () => {
+  const roles = (opened: string) => `access: { keys: true, roles: { dev: { profiles: [${opened}] } } }\n`;
+  const config = 'profiles: { usual: {}, other: {} }\n';
+  const folder = folderWith({ 'toolcrib.yaml': roles('usual, other') + config });
+  const crib = await cribOf(folder);
+  const { key } = await crib.keys.create({ name: 'ann', roles: ['dev'] }, 'test');
+  const app = createRestApp(crib, { events: { recheckMs: 5 } });
+  onTestFinished(() => app.close());
+  const headers = { authorization: `Bearer ${key}` };
+  const events = await app.fetch(new Request('http://127.0.0.1/api/events', { headers }));
+  const ended = readAll(events);
+  write(folder, { 'toolcrib.yaml': roles('usual') + config });
+  await crib.reload();
+  await ended;
+});
+
 it('an event stream of a caller that keeps its access stays open', async () => {
   const { crib, key } = await sceneOf();
   const app = createRestApp(crib, { events: { recheckMs: 1, heartbeatMs: 10 } });

@@ -141,6 +141,29 @@ describe('/tools?token=', () => {
     expect(await look(ofToken), 'another token revives nothing').toBe(401);
   });
 
+  it('signs no browser in from a page of another origin, whoever the credential belongs to', async () => {
+    const { ask, crib, token } = await serve({ access: true, config: 'server: { cors: ["https://app.example.com"] }' });
+    const { key } = await crib.keys.create({ name: 'root', roles: ['admin'] }, 'test');
+    const navigate = { 'sec-fetch-mode': 'navigate' };
+    const foreign: Record<string, string>[] = [
+      { ...navigate, 'sec-fetch-site': 'cross-site' },
+      { ...navigate, 'sec-fetch-site': 'same-site' },
+      { ...navigate, 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'iframe' },
+      { ...navigate, 'sec-fetch-site': 'something new' },
+      { origin: 'https://app.example.com' },
+    ];
+    for (const headers of foreign)
+      for (const credential of [key, token]) {
+        const refused = await ask(`/tools?token=${credential}`, { headers });
+        const said = [refused.status, refused.headers.get('location'), refused.headers.get('set-cookie')];
+        expect(said, JSON.stringify(headers)).toEqual([303, '/tools?signin=failed', null]);
+      }
+    for (const site of ['none', 'same-origin']) {
+      const entered = await ask(`/tools?token=${token}`, { headers: { ...navigate, 'sec-fetch-site': site } });
+      expect(entered.headers.get('set-cookie'), site).toContain('toolcrib_session');
+    }
+  });
+
   it('signs no browser in with anything else', async () => {
     const { ask, crib, token } = await serve({ access: true });
     const { key } = await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test');

@@ -1,4 +1,5 @@
 import type { Route, RouteRequest } from '../route.ts';
+import { isFromOtherPage } from '../sessions.ts';
 
 const HTML = { 200: { says: 'The console as HTML. It contains no data: its script asks the API.', type: 'text/html' } };
 
@@ -67,7 +68,9 @@ export const CONSOLE_ROUTES: readonly Route[] = [
 async function openTools({ crib, request, sessions, files }: RouteRequest): Promise<Response> {
   const [token, ...more] = new URL(request.url).searchParams.getAll('token');
   if (token === undefined) return files.page();
-  const identity = more.length === 0 && token !== '' ? await crib.identify(token) : undefined;
+  // Another page could sign the browser in with a credential of its own.
+  const counts = more.length === 0 && token !== '' && !isFromOtherPage(request);
+  const identity = counts ? await crib.identify(token) : undefined;
   if (identity?.ok !== true || !identity.operator) return toTools('?signin=failed');
   return toTools('', sessions.begin({ credential: token, caller: identity.caller.id }, request).cookie);
 }
