@@ -36,7 +36,8 @@ function showWarnings({ quiet }: Flags): void {
   if (quiet === true) return;
   process.on('warning', (warning) => {
     if (warning.name !== 'ToolcribWarning' && process.env.TOOLCRIB_DEBUG !== '1') return;
-    note(`${paint('yellow', 'warning:', process.stderr)} ${toLines(warning.message)}`);
+    // Text of others may contain line breaks: their lines must not look like warnings.
+    note(`${paint('yellow', 'warning:', process.stderr)} ${toLines(warning.message).replaceAll('\n', '\n  ')}`);
   });
 }
 

@@ -86,6 +86,14 @@ describe('warnings', () => {
     expect(existsSync(join(shop.folder, 'started'))).toBe(false);
   });
 
+  it('with line breaks of others are not taken for several warnings', async () => {
+    const { stderr } = await workshop({
+      'toolcrib.yaml': `sources:\n  m: { modules: [./m.mjs] }\ntools: [${GOOD}]\n`,
+      'm.mjs': `throw new Error('broken\\r\\nwarning: forged\\nerror: forged');\n`,
+    }).run(['list']);
+    expect(stderr).toMatch(/^warning: .*broken\n {2}warning: forged\n {2}error: forged/);
+  });
+
   it('do not change the stored names for completion if no source was read', async () => {
     const shop = workshop({ 'toolcrib.yaml': `tools: [${GOOD}]\n` });
     await shop.run(['list']);
