@@ -18,8 +18,11 @@ export interface Caller {
   readonly approve?: Approve;
 }
 
-/** The credential by which a server identified a caller: the API key with this id, a token of the issuer, or none. */
-export type Credential = { readonly kind: 'key'; readonly id: string } | { readonly kind: 'token' | 'none' };
+/** The credential by which a server identified a caller: the API key with this id, a token of this issuer, or none. */
+export type Credential =
+  | { readonly kind: 'key'; readonly id: string }
+  | { readonly kind: 'token'; readonly issuer?: string }
+  | { readonly kind: 'none' };
 
 /** Asks for approval. Only `true` or `{ approved: true }` approves. */
 export type Approve = (request: ApprovalRequest) => ApprovalAnswer | Promise<ApprovalAnswer>;
@@ -88,8 +91,9 @@ export function readCaller(caller: Caller | undefined): Caller {
 }
 
 function readCredential(value: unknown): Credential {
-  const { kind, id } = isRecord(value) ? value : {};
-  if (kind === 'token' || kind === 'none') return Object.freeze({ kind });
+  const { kind, id, issuer } = isRecord(value) ? value : {};
+  if (kind === 'none') return Object.freeze({ kind });
+  if (kind === 'token') return Object.freeze({ kind, ...(typeof issuer === 'string' && { issuer }) });
   if (kind === 'key' && typeof id === 'string') return Object.freeze({ kind, id });
   throw wrong('credential', 'one returned by crib.identify()', value);
 }

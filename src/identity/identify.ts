@@ -31,7 +31,6 @@ export interface IdentifyOptions {
 const MAX_LENGTH = 16_384;
 /** Interval for recording the use of a key. */
 const NOTE_EVERY_MS = 60_000;
-const TOKEN = { kind: 'token' } as const;
 
 /** Checks one kind of credential. */
 type Recognise = (credential: string, access: AccessConfig) => Promise<Identity>;
@@ -106,12 +105,13 @@ function readTogether(keys: StoredKeys): StoredKeys['find'] {
 
 function recogniseTokens(options: IdentifyOptions): Recognise {
   const verifierOf = createJwtVerifiers(options);
-  return async (credential, access) => {
-    const verify = access.jwt === undefined ? undefined : await verifierOf(access.jwt);
-    const holder = verify === undefined ? 'access.jwt is not configured' : await verify(credential);
+  return async (credential, { jwt, ...access }) => {
+    if (jwt === undefined) return refused('The token is refused: access.jwt is not configured.');
+    const holder = await (await verifierOf(jwt))(credential);
     if (typeof holder === 'string') return refused(`The token is refused: ${holder}.`);
     if (isReservedId(holder.id)) return refused(`The token is refused: its subject "${holder.id}" is reserved.`);
-    return grant({ ...holder, credential: TOKEN }, access, options.profiles());
+    const { issuer } = jwt;
+    return grant({ ...holder, credential: { kind: 'token', issuer } }, access, options.profiles());
   };
 }
 
@@ -148,6 +148,7 @@ export function createRecheck({
         return access === undefined ? judge(grantUsual(id, profiles)) : 'a credential is now required';
       case 'token':
         if (access?.jwt === undefined) return 'tokens are no longer accepted';
+        if (access.jwt.issuer !== credential.issuer) return 'tokens of its issuer are no longer accepted';
         return judge(grant({ id, roles, permissions, credential }, access, profiles));
       case 'key': {
         const key = access?.keys === true ? await keys?.find(credential.id) : undefined;

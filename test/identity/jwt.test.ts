@@ -16,7 +16,7 @@ describe('a token of the issuer', () => {
         roles: ['dev'],
         permissions: ['read', 'write', 'openid'],
         profiles: ['assistant'],
-        credential: { kind: 'token' },
+        credential: { kind: 'token', issuer: issuer.url },
       },
       profiles: ['assistant'],
       operator: false,

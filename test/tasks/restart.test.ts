@@ -38,7 +38,12 @@ const STORE = 'store: { url: "sqlite:crib.db" }\n';
 const JWT = `profiles: { staff: {} }
 access: { jwt: { issuer: "https://id.example.com", audience: a }, roles: { staff: { profiles: [staff] } } }
 `;
-const ANN = { id: 'ann', roles: ['staff'], profiles: ['staff'], credential: { kind: 'token' } } as const;
+const ANN = {
+  id: 'ann',
+  roles: ['staff'],
+  profiles: ['staff'],
+  credential: { kind: 'token', issuer: 'https://id.example.com' },
+} as const;
 const OWN = 'sources: { own: { modules: ./tools } }\n';
 
 /** A crib of one of the configurations of a folder. It runs no tasks until it is told to. */

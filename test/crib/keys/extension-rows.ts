@@ -93,6 +93,12 @@ const limits: readonly Row[] = [
   row('concurrency.slots.scope', [{ slots: [ONE] }, { slots: [{ ...ONE, scope: 'caller' }] }], atOnce, TOGETHER),
   row('concurrency.slots.amount', [{ slots: [ONE] }, { slots: [{ ...ONE, amount: 2 }] }], atOnce, TOGETHER),
   row('concurrency.maxWaiting', [{ slots: [ONE] }, { slots: [ONE], maxWaiting: 0 }], atOnce, TOGETHER),
+  row(
+    'concurrency.maxWaitingPerCaller',
+    [{ slots: [ONE] }, { slots: [ONE], maxWaitingPerCaller: 0 }],
+    atOnce,
+    TOGETHER,
+  ),
   off('breaker'),
   row('breaker.failures', [{}, { failures: 2 }], calls('fail'), FAIL),
   row('breaker.openMs', [{ failures: 1 }, { failures: 1, openMs: LONG }], retryAfter('fail'), FAIL),

@@ -23,6 +23,11 @@ const results: readonly Row[] = [
   row('results.offloadBytes', [large({}), large({ offloadBytes: 1000 })], kept),
   row('results.keepMs', [large({ offloadBytes: 1000 }), large({ offloadBytes: 1000, keepMs: 3 * HOUR })], kept),
   row('results.quotaBytes', [large({ offloadBytes: 1000 }), large({ offloadBytes: 1000, quotaBytes: 10 })], kept),
+  row(
+    'results.quotaBytesPerCaller',
+    [large({ offloadBytes: 1000 }), large({ offloadBytes: 1000, quotaBytesPerCaller: 10 })],
+    kept,
+  ),
 ];
 
 process.env.KEYS_ONE = 'one';

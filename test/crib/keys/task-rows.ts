@@ -42,13 +42,15 @@ const together: Show = async ({ crib }) => {
   return Math.max(...seen.map(Number));
 };
 
+const ISSUER = 'https://id.example.com';
+
 /** A caller that a token identified some time before its call runs. */
 const late: Show = async ({ crib }) => {
-  const chest = await crib.open('a', { id: 'alice', roles: ['dev'], credential: { kind: 'token' } });
+  const chest = await crib.open('a', { id: 'alice', roles: ['dev'], credential: { kind: 'token', issuer: ISSUER } });
   const result = await crib.tasks.wait(idOf(await chest.submit('echo', {}, { delayMs: 50 })));
   return result && outcomeOf(result);
 };
-const TOKENS = { profiles: { a: {} }, access: { jwt: { issuer: 'SERVER' }, roles: { dev: { profiles: 'a' } } } };
+const TOKENS = { profiles: { a: {} }, access: { jwt: { issuer: ISSUER }, roles: { dev: { profiles: 'a' } } } };
 
 const expiry: Show = async ({ crib }) => {
   const chest = await crib.open(undefined, ALICE);

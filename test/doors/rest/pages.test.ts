@@ -141,7 +141,7 @@ describe('/tools?token=', () => {
     expect(await look(ofToken), 'another token revives nothing').toBe(401);
   });
 
-  it('signs no browser in from a page of another origin, whoever the credential belongs to', async () => {
+  it('signs no browser in from a page of another origin, with any operator credential', async () => {
     const { ask, crib, token } = await serve({ access: true, config: 'server: { cors: ["https://app.example.com"] }' });
     const { key } = await crib.keys.create({ name: 'root', roles: ['admin'] }, 'test');
     const navigate = { 'sec-fetch-mode': 'navigate' };

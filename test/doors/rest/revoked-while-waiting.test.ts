@@ -70,6 +70,16 @@ const CASES: Record<string, () => Promise<Case>> = {
       says: 'tokens are no longer accepted',
     };
   },
+  'another issuer is trusted instead of that of its token': async () => {
+    const [issuer, other] = [await startIssuer(), await startIssuer()];
+    const jwt = `access: { jwt: { issuer: "${issuer.url}", audience: toolcrib }, roles: { dev: { profiles: [usual] } } }\n`;
+    return {
+      config: jwt,
+      credential: () => issuer.sign({}),
+      takeAway: edit(jwt.replace(issuer.url, other.url)),
+      says: 'tokens of its issuer are no longer accepted',
+    };
+  },
   'the roles of its token lost the profile': async () => {
     const issuer = await startIssuer();
     const jwt = `access: { jwt: { issuer: "${issuer.url}", audience: toolcrib }, roles: { dev: { profiles: [usual] } } }\n`;
