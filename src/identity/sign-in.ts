@@ -18,6 +18,8 @@ export interface SignInStart {
   /** Proves that this server began the sign-in (PKCE). */
   readonly verifier: string;
   readonly redirectUri: string;
+  /** The issuer that it began at: no other one gets the code. */
+  readonly issuer: string;
 }
 
 /** Sign-in of people at the issuer of `access.jwt`, by authorization code with PKCE. */
@@ -64,11 +66,12 @@ export function createSignIn({ access, revealSecret, ...clocks }: SignInPorts): 
         code_challenge_method: 'S256',
       };
       for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-      return { url: url.href, state, nonce, verifier, redirectUri };
+      return { url: url.href, state, nonce, verifier, redirectUri, issuer: jwt.issuer };
     },
-    async finish({ nonce, verifier, redirectUri }, code) {
+    async finish({ nonce, verifier, redirectUri, issuer }, code) {
       const jwt = access()?.jwt;
       if (jwt?.signIn === undefined) throw refused('access.jwt.signIn is not configured any more');
+      if (jwt.issuer !== issuer) throw refused(`it began at ${issuer}, and access.jwt has another issuer now`);
       const url = endpointIn(await describe(jwt), 'token_endpoint', jwt.issuer);
       const { clientId, secret } = jwt.signIn;
       const authorization =

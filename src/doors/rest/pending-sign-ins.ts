@@ -32,8 +32,8 @@ export function createPendingSignIns(now: () => number): PendingSignIns {
   const key = randomBytes(32);
   const taken = new Map<string, number>();
   return {
-    keep({ start: { state, nonce, verifier, redirectUri }, to }) {
-      const kept = { start: { state, nonce, verifier, redirectUri }, to, endsAt: now() + PENDING_MS };
+    keep({ start: { state, nonce, verifier, redirectUri, issuer }, to }) {
+      const kept = { start: { state, nonce, verifier, redirectUri, issuer }, to, endsAt: now() + PENDING_MS };
       return seal(JSON.stringify(kept), key);
     },
     take(state, sealed) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { folderWith } from '../../crib/workshop.ts';
+import { folderWith, write } from '../../crib/workshop.ts';
 import { type Issuer, makeKey, startIssuer } from '../../identity/issuer.ts';
 import { type Served, serve } from './served.ts';
 
@@ -75,15 +75,17 @@ async function startProvider(): Promise<Provider> {
   return provider;
 }
 
-async function serveWith(provider: Provider, more = '', signIn = 'clientId: toolcrib'): Promise<Served> {
-  const folder = folderWith({
-    'toolcrib.yaml': `
+function configOf(provider: Provider, more = '', signIn = 'clientId: toolcrib'): string {
+  return `
 profiles: { usual: {} }
 access:
   jwt: { issuer: "${provider.issuer.url}", audience: toolcrib, signIn: { ${signIn} } }
   roles: { admin: { operator: true }, dev: { profiles: [usual] } }
-${more}`,
-  });
+${more}`;
+}
+
+async function serveWith(provider: Provider, more?: string, signIn?: string): Promise<Served> {
+  const folder = folderWith({ 'toolcrib.yaml': configOf(provider, more, signIn) });
   return serve({ folder, hosts: ['tools.example.com'] });
 }
 
@@ -226,6 +228,19 @@ describe('sign-in at the issuer', () => {
     refusal.searchParams.delete('code');
     refusal.searchParams.set('error', 'access_denied');
     expect((await comeBack(served, refusal, denied.cookie)).text).toContain('The issuer denied access.');
+  });
+
+  it('sends the code to no issuer but the one that the sign-in began at', async () => {
+    const [provider, other] = [await startProvider(), await startProvider()];
+    const folder = folderWith({ 'toolcrib.yaml': configOf(provider) });
+    const served = await serve({ folder });
+    const { url, cookie } = await begin(served);
+    write(folder, { 'toolcrib.yaml': configOf(other) });
+    await served.crib.reload();
+    const back = provider.authorize(url);
+    back.searchParams.delete('iss');
+    expect((await comeBack(served, back, cookie)).status).toBe(401);
+    expect([...provider.forms, ...other.forms]).toEqual([]);
   });
 
   it('returns to pages of this server only', async () => {
