@@ -133,6 +133,8 @@ export interface SourcePorts {
   /** Storage for the last list of a source. A list from another address does not count. */
   kept(name: string, address: unknown): KeptListPort;
   readonly traitsOf: TraitsOf;
+  /** Records the files that a refused tool of this machine names: it runs them once it is corrected. Relative ones may start from `base`. */
+  noteRefused(tool: unknown, base: string): void;
   /** Reads strings in the run of local specs. */
   readLocalText(): ReadRunText;
   /** Reads strings in the run of remote specs, which may use only these secrets. */

@@ -35,6 +35,8 @@ export interface Source {
   readonly isElsewhere?: true;
   /** True if it reads files next to the configuration without watching them: an edit there reloads it. */
   readonly isBeside?: boolean;
+  /** Receives a spec that was not accepted, for sources whose specs name files of this machine. */
+  onRefused?(spec: { readonly run: object }): void;
   /** Called when its settings take effect, even if an older source of this name keeps running. */
   onUse?(): void;
   start(context: SourceContext): Promise<LiveSource>;

@@ -24,6 +24,8 @@ export interface FilesOptions extends Pick<Source, 'name' | 'trust' | 'bundle' |
   readonly readRunText?: ReadRunText;
   /** Path fields of each kind's runs. */
   readonly traitsOf?: TraitsOf;
+  /** Receives refused entries and the folder of their file, from which relative paths start. */
+  readonly noteRefused?: (tool: unknown, base: string) => void;
   /** The part of a store that caches indexes of large NDJSON files, so that the next start need not parse them. */
   readonly indexes?: StoredIndexes;
 }
@@ -38,6 +40,7 @@ const KEYS = [
   'watch',
   'readRunText',
   'traitsOf',
+  'noteRefused',
   'indexes',
 ] as const;
 
@@ -50,12 +53,12 @@ export const filesSource: SourceRecord<FilesEntry> = {
   properties: { files: paths('*.yaml, *.json with tools:, *.ndjson one spec a line; files or folders, watched.') },
   bringsAnyKind: true,
   namesSecrets: true,
-  make(name, { files: path, trust, prefix, settings }, { watch, traitsOf, store, ...ports }) {
+  make(name, { files: path, trust, prefix, settings }, { watch, traitsOf, noteRefused, store, ...ports }) {
     // Anything that copies every spec parses every line, so an index would save nothing.
     const isCopied = trust === false || Boolean(prefix) || settings !== undefined;
     const readRunText = ports.readLocalText();
     return ports.describe(
-      files({ name, path, watch, traitsOf, readRunText, ...(!isCopied && { indexes: store.indexes }) }),
+      files({ name, path, watch, traitsOf, noteRefused, readRunText, ...(!isCopied && { indexes: store.indexes }) }),
     );
   },
 };
@@ -63,7 +66,17 @@ export const filesSource: SourceRecord<FilesEntry> = {
 /** Creates the source of tools in spec files. The files are watched; a file that no longer parses keeps its tools. */
 export function files(given: FilesOptions): Source {
   const options = readOptions<FilesOptions>(given, KEYS, 'files()');
-  const { path, maxBytes, trust = true, watch = true, readRunText, traitsOf, indexes, ...source } = options;
+  const {
+    path,
+    maxBytes,
+    trust = true,
+    watch = true,
+    readRunText,
+    traitsOf,
+    noteRefused,
+    indexes,
+    ...source
+  } = options;
   const named = listOf(path);
   if (!Array.isArray(named) || named.length === 0 || named.some((one) => typeof one !== 'string' || one === ''))
     throw new ToolcribError(
@@ -76,9 +89,11 @@ export function files(given: FilesOptions): Source {
       'invalid_option',
       `files(): indexes must be an object with get() and put(), such as store.indexes; got ${describe(indexes)}.`,
     );
-  const known = { source: source.name, roots, watches: watch, readRunText, traitsOf, stored: indexes };
+  const known = { source: source.name, roots, watches: watch, readRunText, traitsOf, noteRefused, stored: indexes };
   const settings = { ...known, ...(maxBytes !== undefined && { maxBytes }) };
-  return { ...source, trust, isLocal: true, start: (context) => startFiles(settings, context) };
+  const [base = ''] = roots;
+  const onRefused = (tool: unknown) => noteRefused?.(tool, base);
+  return { ...source, trust, isLocal: true, onRefused, start: (context) => startFiles(settings, context) };
 }
 
 interface Settings {
@@ -88,6 +103,7 @@ interface Settings {
   readonly maxBytes?: number;
   readonly readRunText: ReadRunText | undefined;
   readonly traitsOf: TraitsOf | undefined;
+  readonly noteRefused: FilesOptions['noteRefused'];
   readonly stored: StoredIndexes | undefined;
 }
 

@@ -17,16 +17,20 @@ export interface InlineOptions {
   readonly readRunText?: ReadRunText;
   /** Path fields of each kind's runs. */
   readonly traitsOf?: TraitsOf;
+  /** Receives refused entries and the folder of their relative paths. */
+  readonly noteRefused?: (tool: unknown, base: string) => void;
 }
 
 /** Creates the source of specs written in the configuration. A bad entry is reported with its place; the others load. */
 export function inline(options: InlineOptions): Source {
   const { specs, folder, readRunText, traitsOf, unread = '', placeOf = (index) => `tools[${index}]` } = options;
+  const onRefused = (tool: unknown) => options.noteRefused?.(tool, folder);
   return {
     name: INLINE.name,
     trust: true,
     isLocal: true,
     bundle: false,
+    onRefused,
     async start(context) {
       const read = createEntryReader({ source: INLINE.name, folder, readRunText, traitsOf });
       const places = new Map<ToolSpec, number>();
@@ -35,6 +39,7 @@ export function inline(options: InlineOptions): Source {
         try {
           places.set(read(structuredClone(entry)), index); // a clone: the reader takes entries over, and these belong to the configuration
         } catch (cause) {
+          onRefused(entry);
           leftOut.push(`${placeOf(index)}: ${messageOf(cause)}`);
         }
       }

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { extname } from 'node:path';
-import { describe, didYouMean } from '../core/read-options.ts';
+import { describe, nearest } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import type { ToolSpec } from '../core/tool-spec.ts';
+import { RUN, type ToolSpec } from '../core/tool-spec.ts';
 
 /** One spec and its place. Lines count from 1, indexes in the list from 0. */
 export interface SpecEntry {
@@ -36,7 +36,13 @@ export interface EntryCollector extends EntrySink {
 /** With more problems than this, the file as a whole is rejected. */
 const MAX_PROBLEMS = 1000;
 
-export function createEntryCollector(file: string, read: (entry: unknown) => ToolSpec): EntryCollector {
+/** Reads an entry, and receives data that are refused. */
+export interface EntryJudge {
+  read(entry: unknown): ToolSpec;
+  readonly onRefused?: ((data: unknown) => void) | undefined;
+}
+
+export function createEntryCollector(file: string, { read, onRefused = () => {} }: EntryJudge): EntryCollector {
   const entries: SpecEntry[] = [];
   const problems: SpecProblem[] = [];
   let index = 0;
@@ -48,13 +54,16 @@ export function createEntryCollector(file: string, read: (entry: unknown) => Too
         entries.push({ spec: read(value), line, index: place });
       } catch (cause) {
         if (!(cause instanceof ToolcribError)) throw cause;
+        onRefused(value);
         problems.push({ file, line, index: place, ...nameIn(value), message: cause.message });
       }
     },
+    refused: onRefused,
     broken: (line, message) => void problems.push({ file, line, index: index++, message }),
     spec: (spec, line) => void entries.push({ spec, line, index: index++ }),
     reading() {
       if (problems.length <= MAX_PROBLEMS) return { ok: true, entries, problems };
+      for (const { spec } of entries) onRefused({ run: spec[RUN] });
       return {
         ok: false,
         // The caller adds the full stop.
@@ -72,6 +81,8 @@ function nameIn(value: unknown): { readonly name?: string } {
 /** Receives what a format's reader finds, entry by entry. */
 export interface EntrySink {
   entry(value: unknown, line: number): void;
+  /** Receives a refused text as a whole. */
+  refused(data: unknown): void;
   /** Reports an entry that cannot be parsed. */
   broken(line: number, message: string): void;
   /** True if there are too many problems to go on reading. */
@@ -96,15 +107,17 @@ export const NOT_TEXT: NoList = { reason: 'it is not text in UTF-8' };
 
 const ADVICE = 'write a list of tools, or "tools:" followed by a list';
 
-/** The reason why a text with this top-level value is not a list of tools. */
-export function noToolsIn(top: unknown): NoList {
+/** The reason why a text with this top-level value is not a list of tools. Calls `refuse` if it holds tools nevertheless. */
+export function noToolsIn(top: unknown, refuse: () => void): NoList {
   if (typeof top !== 'object' || top === null)
     return { reason: `it contains ${describe(top)}; ${ADVICE}`, foreign: true };
   const keys = Object.keys(top);
   if (!keys.includes('tools')) {
-    const near = keys.find((key) => didYouMean(key, ['tools']) !== '');
+    const near = keys.find((key) => nearest(key, ['tools']) !== undefined);
+    if (near !== undefined) refuse();
     return { reason: `it has no "tools"${near === undefined ? '' : `, but "${near}"`}; ${ADVICE}`, foreign: true };
   }
+  refuse();
   return { reason: `"tools" must be a list, got ${describe((top as { tools: unknown }).tools)}` }; // the key is there
 }
 

@@ -20,6 +20,8 @@ export interface EntryOptions {
   readonly traitsOf?: TraitsOf | undefined;
   /** Reads texts of a run that contain `${`; without it they stay as written. */
   readonly readRunText?: ReadRunText | undefined;
+  /** Receives what is refused: an entry, or a text as a whole. */
+  onRefused?(data: unknown): void;
   /** Called with each entry as received, before it is read. */
   onEntry?(entry: unknown): void;
 }

@@ -102,7 +102,9 @@ export interface SpecFile {
   readonly foreign?: true;
 }
 
-interface SpecFileOptions extends Omit<EntryOptions, 'folder'> {
+interface SpecFileOptions extends Omit<EntryOptions, 'folder' | 'onRefused'> {
+  /** Receives refused data and the folder of their file. */
+  readonly noteRefused?: ((data: unknown, folder: string) => void) | undefined;
   readonly maxBytes?: number;
   /** `all` also reads files that look unchanged. */
   readonly read: 'changed' | 'all';
@@ -120,14 +122,16 @@ const COARSE_MS = 2000;
 export async function readSpecFile(
   found: FoundFile,
   before: SpecFile | undefined,
-  { source, readRunText, traitsOf, maxBytes, read, indexes }: SpecFileOptions,
+  { source, readRunText, traitsOf, noteRefused, maxBytes, read, indexes }: SpecFileOptions,
 ): Promise<SpecFile> {
   const { path } = found;
   const format = formatOfName(path) ?? 'yaml';
   const readAt = Date.now();
   const known = indexes?.isDoubted(path) ? undefined : before;
   if (known !== undefined && read === 'changed' && isUntouched(found, known)) return known;
-  const text = { source, readRunText, traitsOf, format, file: path, folder: dirname(path) };
+  const folder = dirname(path);
+  const onRefused = (data: unknown) => noteRefused?.(data, folder);
+  const text = { source, readRunText, traitsOf, onRefused, format, file: path, folder };
   const options = { ...text, maxBytes: maxBytes ?? MAX_BYTES[format], hashBefore: known?.hash || undefined };
   const isIndexed = indexes !== undefined && format === 'ndjson' && found.bytes >= INDEXED_BYTES;
   const content = isIndexed ? await readIndexedContent(options, indexes) : await readContent(options);

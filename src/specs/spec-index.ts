@@ -50,7 +50,7 @@ export function readByIndex(bytes: Buffer, text: string, options: ByIndexOptions
   const patterns = patternsOf(index.heads, { read, rules: index.rules });
   const names = index.names === '' ? [] : index.names.split(' ');
   const others = new Set(index.others);
-  const collector = createEntryCollector(options.file, read);
+  const collector = createEntryCollector(options.file, { ...options, read });
   const mark = markOf([INDEX_FORMAT, options.hash, options.source, index.rules]);
   const file = { bytes, mark, read, admits: admission.admits, doubt: once(options.onDoubt) };
   let known = 0;

@@ -47,7 +47,7 @@ export function readSpecText(bytes: Uint8Array, options: SpecTextOptions): SpecR
 
 /** Reads a list of specs as its bytes arrive. */
 export function createSpecTextReader(options: SpecTextOptions): SpecTextReader {
-  const collector = createEntryCollector(options.file, createEntryReader(options));
+  const collector = createEntryCollector(options.file, { ...options, read: createEntryReader(options) });
   const reader = createReader(options.format, collector);
   let isEmpty = true;
   return {
@@ -100,7 +100,7 @@ function readJsonEntries(text: string, sink: EntrySink): NoList | undefined {
     return { reason: `it is not JSON: ${error.message}` };
   }
   const tools = typeof top === 'object' && top !== null && 'tools' in top ? top.tools : top;
-  if (!Array.isArray(tools)) return noToolsIn(top);
+  if (!Array.isArray(tools)) return noToolsIn(top, () => sink.refused(top));
   const lines = linesOfEntries(text, top === tools ? 1 : 2);
   for (const [index, entry] of tools.entries()) sink.entry(entry, lines[index] ?? 1);
   return undefined;
@@ -174,6 +174,7 @@ function readYamlEntries(text: string, sink: EntrySink): NoList | undefined {
     return readDocument(document, lineCounter, sink);
   } catch (error) {
     if (error instanceof RangeError) return TOO_DEEP; // stack overflow
+    if (error instanceof ReferenceError) return { reason: 'it has too many aliases, or one without an anchor' };
     throw error;
   }
 }
@@ -191,7 +192,7 @@ function readDocument(document: Parsed, lineCounter: LineCounter, sink: EntrySin
       return { reason: `a key is duplicated, at line ${line}, column ${col}` };
     spoiled.set(index, `A key is duplicated, at line ${line}, column ${col}.`);
   }
-  if (list === undefined) return noToolsIn(outlineOf(document));
+  if (list === undefined) return noToolsIn(outlineOf(document), () => sink.refused(document.toJS(LIMITS)));
   for (const [index, item] of list.items.entries()) {
     const { line } = lineCounter.linePos(item.range[0]);
     const problem = spoiled.get(index);

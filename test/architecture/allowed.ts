@@ -17,7 +17,7 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'audit/create-audit-trail.ts createAuditTrail': 65,
   'crib/catalog/activation.ts createActivation': 107,
   'crib/catalog/bundle-registry.ts createBundleRegistry': 97,
-  'crib/configured/configuration.ts openConfiguration': 86,
+  'crib/configured/configuration.ts openConfiguration': 85,
   'crib/extension-set.ts createExtensionSet': 68,
   'extensions/idempotency.ts repeatsInMemory': 61,
   'kinds/http/http-client.ts createHttpClient': 83,

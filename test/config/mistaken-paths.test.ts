@@ -72,7 +72,8 @@ async function pathsAfter(text: string, files: Readonly<Record<string, string>> 
   const env = { PATH: process.env.PATH };
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   const load = () => loadConfig({ cwd: folder, env });
-  const named = await createWrittenPaths(await load(), { env, secrets: undefined });
+  const first = await load();
+  const named = await createWrittenPaths(() => first, { env, secrets: undefined });
   writeFileSync(join(folder, 'toolcrib.yaml'), text);
   const isRead = await named.follow(load, { cwd: folder }).then(
     () => true,
@@ -151,7 +152,8 @@ it('paths of a configuration before an edit stay protected, since one of its sou
   const load = () => loadConfig({ cwd: folder, env });
   const edit = (text: string) => writeFileSync(join(folder, 'toolcrib.yaml'), text);
   edit('sources: { s: { modules: ./before } }');
-  const named = await createWrittenPaths(await load(), { env, secrets: undefined });
+  const first = await load();
+  const named = await createWrittenPaths(() => first, { env, secrets: undefined });
   edit('sources: { s: { modules: ./after } }');
   await named.follow(load, { cwd: folder });
   const paths = () => named.list().map(({ path }) => path);

@@ -100,7 +100,7 @@ async function example() {
 }
 
 async function pathsOf(loaded: LoadedConfig, env: Readonly<Record<string, string | undefined>>) {
-  const named = await createWrittenPaths(loaded, { env, secrets: undefined });
+  const named = await createWrittenPaths(() => loaded, { env, secrets: undefined });
   return protectedPaths(loaded, named.list(), env);
 }
 

@@ -58,7 +58,7 @@ export async function openConfiguration(options: ReadCribOptions, observe?: Obse
   const inForce = createConfigInForce(await load());
   const { loaded, config } = inForce;
   const { folder } = loaded();
-  const named = await createWrittenPaths(loaded(), { env, secrets: options.secrets });
+  const named = await createWrittenPaths(loaded, { env, secrets: options.secrets });
   const secretsOf = () => ({ ...config().secrets, ...options.secrets });
   const secrets = createSecrets(secretsOf, { env, folder });
   const redact = createRedact(secrets);
@@ -80,11 +80,9 @@ export async function openConfiguration(options: ReadCribOptions, observe?: Obse
   };
   const kinds = await openKinds({ ...executorPorts, agents: options.agents ?? {} });
   const executors = [...kinds.map(({ executor }) => executor), ...(await ownExecutors(executorPorts))];
-  const definitionOf = createDefinitionReader(options, {
-    sourcesOf: createConfiguredSources({ folder, env, store, secrets, used, kinds, ...choicesOf(options, loaded) }),
-    store,
-    secrets,
-  });
+  const ports = { folder, env, store, secrets, used, kinds, noteRefused: named.noteRefused };
+  const sourcesOf = createConfiguredSources({ ...ports, ...choicesOf(options, loaded) });
+  const definitionOf = createDefinitionReader(options, { sourcesOf, store, secrets });
   const readDefinition = async (): Promise<CribDefinition> => {
     secrets.noteEnvironment();
     const definition = await definitionOf(loaded());
@@ -122,6 +120,7 @@ export async function openConfiguration(options: ReadCribOptions, observe?: Obse
         return applied;
       } catch (cause) {
         inForce.refuse();
+        named.refuse();
         await used.look(config().sources);
         throw cause;
       }

@@ -20,7 +20,7 @@ import { type KnownSource, standIns, unreadSource, whyUnread } from './unread-en
 /** Dependencies of configured sources. */
 export interface SourceSurroundings
   extends WorkerPlace,
-    Pick<SourcePorts, 'folder' | 'env' | 'secrets' | 'watch' | 'background'> {
+    Pick<SourcePorts, 'folder' | 'env' | 'secrets' | 'watch' | 'background' | 'noteRefused'> {
   /** The secrets and files that entries use. */
   readonly used: SourceSecrets;
   readonly kinds: OpenKinds;
@@ -158,7 +158,7 @@ function discovered(written: Config['sources'], ports: SourcePorts, keep: Keep):
 /** The source of the specs under `tools`. A removed spec disappears at once. */
 async function inlineOf(
   loaded: LoadedConfig,
-  { folder, traitsOf, readLocalText, describe }: SourcePorts,
+  { folder, traitsOf, readLocalText, describe, noteRefused }: SourcePorts,
 ): Promise<Source> {
   const { inline } = await import('../../sources/inline.ts');
   const placeOf = (position: number) => {
@@ -169,7 +169,7 @@ async function inlineOf(
   const specs = loaded.config.tools ?? [];
   const names = new Set(specs.map((spec) => (isRecord(spec) ? spec.name : undefined)));
   const unread = whyUnread(INLINE, loaded);
-  const source = inline({ specs, folder, placeOf, traitsOf, unread, readRunText: readLocalText() });
+  const source = inline({ specs, folder, placeOf, traitsOf, unread, readRunText: readLocalText(), noteRefused });
   return { ...describe(source), adjust: (shown) => shown.filter(({ name }) => names.has(name)) };
 }
 

@@ -20,6 +20,8 @@ export interface PathPlace extends TextPlace {
   readonly folder: string;
   /** Reads a string by its node; undefined for an invalid one. */
   read(node: SchemaNode, text: string): string | undefined;
+  /** The files that a tool names; absent if the tools of the data were read. */
+  pathsOfTool?(tool: unknown): readonly NamedPath[];
 }
 
 const PATH_USES: readonly SchemaNode['use'][] = ['path', 'pathOrUrl', 'command', 'argument', 'module', 'commandLine'];
@@ -36,6 +38,7 @@ export function namedPaths(node: SchemaNode, value: unknown, place: PathPlace): 
 }
 
 function pathsIn(nodes: Nodes, value: unknown, place: PathPlace): readonly NamedPath[] {
+  if (nodes.some(({ use }) => use === 'spec')) return place.pathsOfTool?.(value) ?? [];
   const shapes = nodes.flatMap(shapesOf);
   if (shapes.length === 0) return [];
   if (typeof value === 'string') return pathsOfText(shapes, value, place);

@@ -1,6 +1,6 @@
 import type { Source } from '../../core/source.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
-import type { ToolSpec } from '../../core/tool-spec.ts';
+import { RUN, type ToolSpec } from '../../core/tool-spec.ts';
 import { idleClock } from '../../system/clock.ts';
 import { type Runner, statusOf } from './source-runner.ts';
 import { createSlot, type Judged, type Listing, ownStatus, type Slot } from './source-slot.ts';
@@ -97,6 +97,7 @@ export function createListingReader({ admit, warn }: ListingReaderOptions): (slo
       return { spec: admit(tool, source) };
     } catch (cause) {
       if (!(cause instanceof ToolcribError)) throw cause;
+      source.onRefused?.({ run: tool[RUN] });
       const place = runner.live?.placeOf?.(tool);
       const trouble = `${place === undefined ? '' : `${place}: `}${cause.message}`;
       warn(`${source.name}: ${trouble}`);
