@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, linkSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createCrib } from '../../src/index.ts';
@@ -195,6 +195,34 @@ describe('requests that a model writes', () => {
     await write();
     expect(readFileSync(join(folder, 'precious.txt'), 'utf8')).toBe('precious');
     expect(lstatSync(file).isFile()).toBe(true);
+  });
+
+  it.each([
+    ['a link to a file elsewhere', symlinkSync],
+    ['a link to a file that is not there yet', symlinkSync],
+    ['a hard link to a file elsewhere', linkSync],
+  ])('are written through no link: %s', async (what, link) => {
+    const elsewhere = folderWith(what.includes('not there') ? {} : { 'precious.txt': '' });
+    const target = join(elsewhere, 'precious.txt');
+    const { write, file } = await open();
+    link(target, file);
+    await expect(write()).rejects.toThrow(/requests\.jsonl is a link/);
+    expect(model.asked).toHaveLength(0);
+    expect(existsSync(target) ? readFileSync(target, 'utf8') : '').toBe('');
+  });
+
+  it.each([
+    ['link', (target: string, file: string) => symlinkSync(target, file)],
+    ['hard link', (target: string, file: string) => linkSync(target, file)],
+  ])('are written through no %s that appears while the model is asked', async (_, link) => {
+    const target = join(folderWith({ 'precious.txt': '' }), 'precious.txt');
+    const { write, file } = await open();
+    model.play(() => {
+      if (!existsSync(file)) link(target, file);
+      return answer(GOOD);
+    });
+    await expect(write()).rejects.toThrow(/requests\.jsonl is a link/);
+    expect(readFileSync(target, 'utf8')).toBe('');
   });
 
   it('neither show the model a secret that a description contains, nor keep one', async () => {

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { appendFile, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { lstat, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { codeOf, messageOf, ToolcribError } from '../../core/tool-error.ts';
 import {
   type ExampleLines,
@@ -54,15 +55,38 @@ async function readText(file: string): Promise<string | undefined> {
 
 /** Reads the lines of a file that is going to be changed. Throws for a mistake: rewriting the file would lose the line. */
 export async function readForWriting(file: string): Promise<ExampleLines> {
+  const found = await lstat(file).catch(() => undefined); // one that cannot be accessed is reported below
+  if (found !== undefined) requireNoLink(file, found);
   const lines = readExampleLines((await readText(file)) ?? '');
   const [mistake] = lines.mistakes;
   if (mistake === undefined) return lines;
   throw new ToolcribError('invalid_rows', `${file}: ${mistake}. Correct or remove the line, then try again.`);
 }
 
-/** Adds a line. A crash leaves all lines before it. */
+/** Adds a line. A crash leaves all lines before it. A command that may write the folder could put a link there at any time, so none is followed. */
 export async function appendEntry(file: string, entry: WrittenExamples): Promise<void> {
-  await appendFile(file, toLine(entry));
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants; // a named pipe would block
+  try {
+    const handle = await open(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o666);
+    try {
+      requireNoLink(file, await handle.stat());
+      await handle.writeFile(toLine(entry));
+    } finally {
+      await handle.close();
+    }
+  } catch (cause) {
+    throw codeOf(cause) === 'ELOOP' ? isLink(file) : cause;
+  }
+}
+
+/** Throws for a link, also a hard one. */
+function requireNoLink(file: string, found: Stats): void {
+  if (found.isSymbolicLink() || (found.isFile() && found.nlink > 1)) throw isLink(file);
+  if (!found.isFile()) throw new ToolcribError('invalid_rows', `${file} is not a file; name another one.`);
+}
+
+function isLink(file: string): ToolcribError {
+  return new ToolcribError('invalid_rows', `${file} is a link, which is not followed; name the file itself.`);
 }
 
 /** Replaces the file at once, with one line for each tool, by name. */
