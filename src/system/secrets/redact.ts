@@ -6,8 +6,8 @@ import type { Secrets } from './secrets.ts';
 
 /**
  * Creates a function that removes the values of known secrets from a text (plain, base64, URL-encoded or in JSON), and
- * toolcrib's own keys. The search is rebuilt only when the known secrets change. A colour or an invisible character
- * inside a value hides it from the search, not from a reader: such a text loses all of them.
+ * toolcrib's own keys. The search is rebuilt only when the known secrets change. A colour, an invisible character or
+ * a repeated encoding of a value hides it from the search, not from a reader: such a text loses all of them.
  */
 export function createRedact(secrets: Secrets): (text: string) => string {
   let revision = -1;
@@ -17,12 +17,33 @@ export function createRedact(secrets: Secrets): (text: string) => string {
       revision = secrets.revision();
       hide = hiding(secrets.known());
     }
-    const shown = hideTokens(hide(text));
-    const seen = seenText(shown);
-    if (seen === undefined) return shown;
-    const hidden = hideTokens(hide(seen));
-    return hidden === seen ? shown : hidden;
+    return hideReadable(hideTokens(hide(text)), (other) => hideTokens(hide(other)));
   };
+}
+
+/** Hides what a reader still finds in a text: it is replaced by a simpler form if that contains a secret. */
+function hideReadable(text: string, hide: (text: string) => string): string {
+  for (const simpler of simplerForms(text)) {
+    const hidden = hide(simpler);
+    if (hidden !== simpler) return hideReadable(hidden, hide);
+  }
+  return text;
+}
+
+/** A printable character of ASCII, encoded as in a URL or in JSON. */
+const ENCODED = /(?:%|\\{1,3}u00)([2-7][0-9a-f])/gi;
+const MAX_LEVELS = 4;
+
+/** The text without colours and invisible characters, and decoded once, twice and so on. */
+function* simplerForms(text: string): Generator<string> {
+  const seen = seenText(text);
+  if (seen !== undefined) yield seen;
+  let [before, decoded] = ['', text];
+  for (let level = 0; level < MAX_LEVELS && decoded !== before; level++) {
+    before = decoded;
+    decoded = before.replace(ENCODED, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+    if (decoded !== before) yield decoded;
+  }
 }
 
 /** 32 characters that are not easily confused: no i, l, o, u. */

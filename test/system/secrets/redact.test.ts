@@ -15,6 +15,8 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 const base64url = (text: string) => Buffer.from(text).toString('base64url');
 const inForm = (text: string) => new URLSearchParams([['q', text]]).toString();
 const lowerHex = (text: string) => text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
+const everyByte = (text: string) =>
+  Array.from(Buffer.from(text), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
 const strict = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 
@@ -30,6 +32,18 @@ const SPELLINGS: Readonly<Record<string, (value: string) => string>> = {
   'in a URL': (value) => encodeURIComponent(value),
   'in a URL, in small letters': (value) => lowerHex(encodeURIComponent(value)),
   'in a URL, all that can be encoded': (value) => strict(value),
+  'in a URL in a URL': (value) => encodeURIComponent(encodeURIComponent(value)),
+  'in a URL in a URL in a URL, in small letters': (value) =>
+    lowerHex(encodeURIComponent(encodeURIComponent(encodeURIComponent(value)))),
+  'in a URL, every byte encoded': (value) => everyByte(value),
+  'in a URL in a URL, every byte encoded': (value) => encodeURIComponent(everyByte(value)),
+  'in JSON, every character encoded': (value) =>
+    value.replace(/./gsu, (character) =>
+      Array.from(
+        { length: character.length },
+        (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+      ).join(''),
+    ),
   'in a path': (value) => encodeURI(value),
   'in a form': (value) => inForm(value),
   'in a form, in small letters': (value) => lowerHex(inForm(value)),
