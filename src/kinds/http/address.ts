@@ -146,9 +146,15 @@ function fillSegment(segment: Template, filling: Filling): string {
   const text = fillText(segment, filling, SEGMENT);
   if (first === undefined || typeof first === 'string' || !('name' in first)) return text ?? '';
   if (text === undefined) throw new BadArgument(missingIn(segment, filling), 'is required: it is part of the URL');
-  if (DOTS.test(text))
+  if (DOTS.test(withoutParameters(text, segment)))
     throw new BadArgument(first.name, 'must not be empty or consist of dots only: it is part of the URL');
   return text;
+}
+
+/** The text before the first `;` of the run: servers cut off parameters of a segment before they resolve dots. */
+function withoutParameters(text: string, { parts: [first] }: Template): string {
+  const isParameter = typeof first === 'string' && first.startsWith(';');
+  return isParameter ? text : (text.split(';', 1)[0] ?? '');
 }
 
 function missingIn({ parts }: Template, filling: Filling): string {

@@ -66,7 +66,7 @@ export function buildRequest(
 
 /** The URL of a request with its credentials. Its origin is always the one that the run names. */
 export function addressOf({ origin, path, query }: BuiltRequest, credentials: Credentials): URL {
-  const pairs = [...query, ...credentials.query].join('&');
+  const pairs = withCredentials(query, credentials.query).join('&');
   const url = new URL(`${origin.href.slice(0, -1)}${path}${pairs === '' ? '' : `?${pairs}`}`);
   if (url.origin !== origin.origin) throw new BadArgument('', 'would send the call to another host');
   return url;
@@ -77,8 +77,17 @@ export function headersOf(
   { headers, cookies }: BuiltRequest,
   credentials: Credentials,
 ): Readonly<Record<string, string>> {
-  const all = [...(headers.cookie === undefined ? [] : [headers.cookie]), ...cookies, ...credentials.cookies];
+  const own = withCredentials(cookies, credentials.cookies);
+  const all = [...(headers.cookie === undefined ? [] : [headers.cookie]), ...own];
   return { ...headers, ...credentials.headers, ...(all.length > 0 && { cookie: all.join('; ') }) };
+}
+
+/** The pairs of a request with those of its credentials, which replace pairs of their names. */
+function withCredentials(pairs: readonly string[], credentials: readonly string[]): readonly string[] {
+  if (credentials.length === 0) return pairs;
+  const nameOf = (pair: string) => pair.split('=', 1)[0];
+  const names = new Set(credentials.map(nameOf));
+  return [...pairs.filter((pair) => !names.has(nameOf(pair))), ...credentials];
 }
 
 /** The parts of a request that carry credentials. */

@@ -139,7 +139,7 @@ const SEPARATORS: Readonly<Record<string, string>> = { form: ',', spaceDelimited
 function fillStyled(parameter: Parameter, value: JsonValue): readonly string[] {
   const { name, style = 'form', explode } = parameter;
   if (style === 'json') return [`${name}=${encode(JSON.stringify(value))}`];
-  if (style === 'deepObject') return deepPairs(name, value);
+  if (style === 'deepObject') return deepPairs(name, value, parameter);
   const isSpread = explode ?? style === 'form';
   const separator = SEPARATORS[style] ?? ',';
   const join = (items: readonly JsonValue[]) => items.map((item) => encode(textOf(item))).join(separator);
@@ -154,8 +154,7 @@ function fillStyled(parameter: Parameter, value: JsonValue): readonly string[] {
 }
 
 /** The member's name as a parameter name; fails if the run already has that parameter. */
-function freeName(key: string, { name, templates: [template], taken }: Parameter): string {
-  const own = encode(key);
+function freeName(key: string, { name, templates: [template], taken }: Parameter, own = encode(key)): string {
   if (own === name || taken?.has(own) !== true) return own;
   const argument = template === undefined ? undefined : onlyName(template);
   throw new BadArgument(
@@ -164,10 +163,12 @@ function freeName(key: string, { name, templates: [template], taken }: Parameter
   );
 }
 
-function deepPairs(name: string, value: JsonValue): readonly string[] {
-  if (Array.isArray(value)) return value.flatMap((item) => deepPairs(name, item));
+function deepPairs(name: string, value: JsonValue, parameter: Parameter): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => deepPairs(name, item, parameter));
   if (!isJsonObject(value)) return [`${name}=${encode(textOf(value))}`];
-  return Object.entries(value).flatMap(([key, member]) => deepPairs(`${name}${encode(`[${key}]`)}`, member));
+  return Object.entries(value).flatMap(([key, member]) => {
+    return deepPairs(freeName(key, parameter, `${name}${encode(`[${key}]`)}`), member, parameter);
+  });
 }
 
 /** Percent-encodes a text for a URL. */

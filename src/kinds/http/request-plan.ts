@@ -47,7 +47,7 @@ export function planRequest(run: HttpRun): RequestPlan {
   return {
     method: method.toUpperCase(),
     address,
-    query: readParameters(query, [...address.query.map(({ name }) => name), ...keys]),
+    query: readParameters(query, [...address.query.map(({ name }) => encode(decoded(name))), ...keys]),
     headers: readNamed(run.headers),
     cookies: readNamed(run.cookies),
     fillBody: readBody(run),
@@ -59,6 +59,11 @@ export function planRequest(run: HttpRun): RequestPlan {
     response,
     maxBytes: maxResponseBytes,
   };
+}
+
+/** The name of a parameter that was written into a URL. */
+function decoded(name: string): string {
+  return new URLSearchParams(name).keys().next().value ?? '';
 }
 
 /** All templates of a run. */

@@ -83,6 +83,42 @@ it('members of an argument do not become parameters that the run sets', async ()
   expect(server.requests.map(({ url }) => url)).not.toContain('/?role=guest&role=admin');
 });
 
+it.each<readonly [query: object, url: string, filter: object]>([
+  [{ 'filter[role]': 'guest', filter: { value: '{filter}', style: 'deepObject' } }, '/', { role: 'admin' }],
+  [{ 'filter[a][b]': 'guest', filter: { value: '{filter}', style: 'deepObject' } }, '/', { a: { b: 'admin' } }],
+  [{ 'filter[a][b]': 'guest', filter: { value: '{filter}', style: 'deepObject' } }, '/', { 'a][b': 'admin' }],
+  [{ 'filter[a]': 'guest', filter: { value: '{filter}', style: 'deepObject' } }, '/', { a: ['admin'] }],
+  [{ filter: { value: '{filter}', style: 'form', explode: true } }, '/?role=guest', { role: 'admin' }],
+  [{ filter: { value: '{filter}', style: 'form', explode: true } }, '/?r%6fle=guest', { role: 'admin' }],
+  [{ filter: { value: '{filter}', style: 'deepObject' } }, '/?filter%5brole%5d=guest', { role: 'admin' }],
+])(
+  'members of an argument set no parameter again, whatever the style: %j with %s and %j',
+  async (query, url, filter) => {
+    const { call, server } = await openShop(echo, { run: { url, query } });
+    expect(await call({ filter })).toMatchObject({ error: { code: 'invalid_input' } });
+    expect(await call({ filter: { shade: 'red' } })).toMatchObject({ ok: true });
+    expect(server.requests).toHaveLength(1);
+  },
+);
+
+it('a credential takes the place of an argument in the query or in a cookie of its name', async () => {
+  process.env.OWN_KEY = 'key-of-the-owner';
+  const config = { secrets: { key: { env: 'OWN_KEY', hosts: ['127.0.0.1'] } } };
+  const auth = (place: string, name: string) => ({ apiKey: { in: place, name, value: '${secret:key}' } });
+  const run = {
+    query: { 'my key': '{id}', q: '{q}' },
+    cookies: { sid: '{id}', shade: '{q}' },
+    auth: [auth('query', 'my key'), auth('cookie', 'sid')],
+  };
+  const { call, server } = await openShop(echo, { run, config });
+  expect(await call({ id: 'of-the-caller', q: 'red' })).toMatchObject({ ok: true });
+  const [asked] = server.requests;
+  expect([asked?.url, asked?.headers.cookie]).toEqual([
+    '/?q=red&my%20key=key-of-the-owner',
+    'shade=red; sid=key-of-the-owner',
+  ]);
+});
+
 it('no credential is sent over plain http, unless its host is named as private', async () => {
   const server = await startServer(echo);
   const env = { KEY: 'key-of-the-owner' };

@@ -34,6 +34,27 @@ describe('HTTP: placeholders encoded for where they stand', () => {
     },
   );
 
+  it.each([
+    ['{id};v=1', '..'],
+    ['{id};v=1', '.'],
+    ['{id};v=1', ''],
+    ['{id};{n}', '..'],
+    ['{id};', ['..']],
+    ['.{id};v=1', '.'],
+    ['%2e{id};v=1', '.'],
+  ])('also before parameters of a segment, which servers cut off: %s of %j', async (segment, id) => {
+    const { call, server } = await openShop(echo, { run: { url: `/a/${segment}/b` } });
+    expect(await call({ id, n: 1 })).toMatchObject({ error: { code: 'invalid_input' } });
+    expect(await call({ id: 'x', n: 1 })).toMatchObject({ ok: true });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('after the name of such a parameter they are plain text', async () => {
+    const { call, server } = await openShop(echo, { run: { url: '/a/;id={id}/b' } });
+    expect(await call({ id: '..' })).toMatchObject({ ok: true });
+    expect(server.requests[0]?.url).toBe('/a/;id=../b');
+  });
+
   it.each(['.{id}', '{id}%2e', '%2E{id}'])('also together with its neighbours: %s', async (segment) => {
     const { call } = await openShop(echo, { run: { url: `/x/${segment}` } });
     expect(await call({ id: '.' })).toMatchObject({ error: { code: 'invalid_input' } });
