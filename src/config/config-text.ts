@@ -76,7 +76,7 @@ const NAMED =
 const VARIABLES = /(?<=\b(?:env|headers)["']?\s?:\s?\{)[^}]*/g;
 const VALUE = /(?<=:\s?)("[^"]*"?|'[^']*'?|[^\s,"']+)/g;
 /** A word of letters and digits that is as long as a token; not a key, path, address or version. */
-const WORD = /(?<![\w./:@\\$-])(?=\w*[a-z])(?=\w*\d)[\w+=-]{12,}(?![\w./@\\-]|["']?\s?:)/gi;
+const WORD = /(?<![\w./:@\\$-])(?:[a-z]{1,10}-){0,3}(?=\w*[a-z])(?=\w*\d)[\w+=-]{12,}(?![\w./@\\-]|["']?\s?:)/gi;
 
 /** An address, and those parts of its path that may be a credential, as in webhooks of chat services. */
 const ADDRESS = /\w{1,20}:\/\/[^\s"']+/g;

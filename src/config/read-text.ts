@@ -174,9 +174,14 @@ function lookUpVariable(name: string, fallback: string | undefined, env: Variabl
   };
 }
 
+/** A token that was written in the place of a name; messages do not repeat it. */
+const LIKE_A_TOKEN = /^(?=.*[a-z])(?=.*\d)[\w.+/=-]{20,}$/i;
+
 /** The secret reference, or a mistake if the secret is not declared. */
 export function lookUpSecret(name: string, known: ReadonlySet<string>): Found {
   if (known.has(name)) return { value: { secret: name } };
+  if (LIKE_A_TOKEN.test(name))
+    return { mistake: 'names a secret that is not declared under secrets, and looks like a token: write a name.' };
   const guess = didYouMean(name, known);
   return { mistake: `names the secret "${name}", which is not declared under secrets.${guess}` };
 }

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { readConfigText } from '../../src/config/config-text.ts';
+import { lookUpSecret } from '../../src/config/read-text.ts';
 import { cribOf, folderWith } from '../crib/workshop.ts';
 import { mistakesIn } from './write.ts';
 
@@ -55,5 +57,31 @@ describe('a mistake shows its line without what may be a credential', () => {
     const crib = await cribOf(folderWith({ 'toolcrib.yaml': `services: { db: "postgres://u:${WORDS}@h/db" }` }));
     expect(crib.warnings().join()).toContain('is not an installed package');
     expect(crib.warnings().join()).not.toContain(WORDS);
+  });
+});
+
+describe('a token in the place of a name', () => {
+  const TOKENS = [
+    'ghp_16C7e42F292c6912E7710c838347Ae178B4a',
+    'sk-proj-Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56',
+    'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJvd25lciJ9.abcdefghijklmnop0123',
+  ];
+  it.each(TOKENS)('is not repeated where a secret of that name is missing: %s', (token) => {
+    const found = lookUpSecret(token, new Set(['github']));
+    expect(found).toEqual({ mistake: expect.stringMatching(/^names a secret that is not declared under secrets/) });
+    expect(JSON.stringify(found)).not.toContain(token);
+  });
+
+  it('is hidden in an excerpt, also with hyphens at its beginning', async () => {
+    for (const token of TOKENS.slice(0, 2)) {
+      const { show } = await readConfigText(`access: [{ issuer: "${token}" }]`, 'toolcrib.yaml');
+      const shown = show({ path: ['access'], at: 'value', message: `must be a map, got "${token}"` });
+      expect(shown).not.toContain(token.slice(8));
+    }
+  });
+
+  it('other names are repeated', () => {
+    for (const name of ['github', 'github-token', 'stripe_key_2', 'OPENAI_API_KEY_FOR_TESTS'])
+      expect(lookUpSecret(name, new Set())).toEqual({ mistake: expect.stringContaining(`"${name}"`) });
   });
 });
