@@ -16,7 +16,7 @@ export interface KeptResult {
 }
 
 /** Bytes of stored results: of all callers, and of each. */
-export interface ResultQuotas {
+interface ResultQuotas {
   readonly quotaBytes: number;
   readonly quotaBytesPerCaller?: number;
 }
