@@ -46,7 +46,8 @@ describe('the frame by keyboard', () => {
     const page = await openPalette();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.keyboard.type('mcp clients');
-    await page.getByRole('option', { name: /Copy the address for MCP clients/ }).waitFor();
+    await page.getByRole('option').nth(1).waitFor(); // tools whose meaning is near come after what has the words
+    expect(await page.getByRole('option').first().textContent()).toContain('Copy the address for MCP clients');
     await page.keyboard.press('Enter');
     await page.getByRole('combobox').waitFor({ state: 'detached' });
     const copied = () => page.evaluate('navigator.clipboard.readText()');

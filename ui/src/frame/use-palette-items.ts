@@ -64,7 +64,7 @@ export function usePaletteItems(query: string, ways: Ways): { items: readonly Pa
   ];
   const words = query.toLowerCase().split(/\s+/);
   const items: readonly PaletteItem[] = [
-    ...others.filter(({ group, title }) => words.every((word) => `${group} ${title}`.toLowerCase().includes(word))),
+    ...others.filter((item) => hasWords(item, words)),
     ...tools.map(({ name, description }) => ({
       group: 'Tools' as const,
       title: name,
@@ -81,9 +81,15 @@ export function usePaletteItems(query: string, ways: Ways): { items: readonly Pa
 const TITLES = { tools: 'Tools', approvals: 'Approvals', calls: 'Calls', sources: 'Sources' } as const;
 const ORDER = ['Go to', 'Tools', 'Profiles', 'Sources', 'Actions'];
 
-/** What begins with the words comes first; then by group. */
-function placeOf({ group, title }: PaletteItem, words: readonly string[]): number {
-  return ORDER.indexOf(group) + (title.toLowerCase().startsWith(words.join(' ')) ? 0 : ORDER.length);
+function hasWords({ group, title }: PaletteItem, words: readonly string[]): boolean {
+  const text = `${group} ${title}`.toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+/** What begins with the words comes first, then what has them, then tools that are found by their meaning; each by group. */
+function placeOf(item: PaletteItem, words: readonly string[]): number {
+  const rank = item.title.toLowerCase().startsWith(words.join(' ')) ? 0 : hasWords(item, words) ? 1 : 2;
+  return rank * ORDER.length + ORDER.indexOf(item.group);
 }
 
 function useActions({ onClose, onLayer }: Ways): readonly PaletteItem[] {
