@@ -160,7 +160,7 @@ describe('an error is described in words', () => {
 
   it('for a key without a similar one, with all known keys', async () => {
     expect(await mistakesIn('results: { zzz: 1 }')).toMatch(
-      /has no "zzz"\. Known keys: offloadBytes, keepMs, quotaBytes\./,
+      /has no "zzz"\. Known keys: offloadBytes, keepMs, quotaBytes, quotaBytesPerCaller\./,
     );
   });
 });
