@@ -8,8 +8,12 @@ import type { ProbeMessage, ProbeRequest } from './module-probe-worker.ts';
 function serve(port: MessagePort): void {
   const say = (message: ProbeMessage) => port.postMessage(message);
   const exit = process.exit.bind(process);
+  let hasFailed = false;
+  process.on('uncaughtExceptionMonitor', () => {
+    hasFailed = true; // Node calls process.exit then, and reports the error by another port, which may be slower
+  });
   process.exit = (code) => {
-    say({ kind: 'exited', code: String(code ?? process.exitCode ?? 0) });
+    if (!hasFailed) say({ kind: 'exited', code: String(code ?? process.exitCode ?? 0) });
     return exit(code);
   };
   port.on('message', (request: ProbeRequest) => {
